@@ -1,0 +1,107 @@
+"""What happens during one answer, as typed events; `flow.answer_question` yields them in order.
+
+A run ends with exactly one `RunFinished`, or with an AppError raised to the caller.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from apps.core.passages import Source
+
+Stage = Literal["intent", "execution", "organization"]
+Outcome = Literal["answered", "insufficient_evidence", "direct"]
+
+
+@dataclass(frozen=True, slots=True)
+class StageStarted:
+    """A stage begins."""
+
+    stage: Stage
+
+
+@dataclass(frozen=True, slots=True)
+class StageFinished:
+    """A stage ended with its result contract (IntentResult, ExecutionResult, OrganizationResult)."""
+
+    stage: Stage
+    result: BaseModel
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalled:
+    """An agent calls a tool; `arguments` are as the model gave them."""
+
+    call_id: str
+    name: str
+    arguments: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReturned:
+    """A tool answered; `hit_count` and `best_score` speak of a search, `error_code` of a failure."""
+
+    call_id: str
+    name: str
+    hit_count: int = 0
+    best_score: float | None = None
+    error_code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesFound:
+    """The evidence is complete: what the answer may cite, in the order of the labels."""
+
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenProduced:
+    """A piece of the final text; labels arrive whole and in the form [S1]."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReported:
+    """A model call ended: token counts as the provider gave them (0 for the embedded models)."""
+
+    stage: Stage
+    model: str
+    input_tokens: int
+    output_tokens: int
+    latency_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    """The answer is whole and valid. `text` equals the joined tokens."""
+
+    outcome: Outcome
+    text: str
+    sources: tuple[Source, ...]
+    model: str
+
+
+RunEvent = (
+    StageStarted
+    | StageFinished
+    | ToolCalled
+    | ToolReturned
+    | SourcesFound
+    | TokenProduced
+    | UsageReported
+    | RunFinished
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One earlier message of the conversation."""
+
+    role: Literal["user", "assistant"]
+    content: str

@@ -1,0 +1,217 @@
+"""Sessions, messages and the sources of answers: the merged tables of the requirements."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from apps.core.fields import MicroYuanField
+from apps.documents.models import Chunk, Document
+
+if TYPE_CHECKING:
+    from apps.accounts.models import User
+
+TITLE_MAX_CHARS = 255
+CNY = "CNY"
+
+
+class SessionStatus(models.TextChoices):
+    """The state of the session's latest run (000)."""
+
+    PENDING = "pending", _("未开始")
+    RUNNING = "running", _("进行中")
+    COMPLETED = "completed", _("已完成")
+    FAILED = "failed", _("失败")
+
+
+class MessageRole(models.TextChoices):
+    """000."""
+
+    USER = "user", _("用户")
+    ASSISTANT = "assistant", _("助手")
+    SYSTEM = "system", _("系统")
+    TOOL = "tool", _("工具")
+
+
+class MessageStatus(models.TextChoices):
+    """003 §6.5."""
+
+    GENERATING = "generating", _("生成中")
+    COMPLETED = "completed", _("已完成")
+    FAILED = "failed", _("失败")
+
+
+class SessionQuerySet(models.QuerySet["AgentChatSession"]):
+    """Conditions on sessions that more than one place needs."""
+
+    def of(self, user: User) -> Self:
+        """Only one person's sessions that are not deleted."""
+        return self.filter(user=user, deleted_at=None)
+
+    def recent_first(self) -> Self:
+        """By last activity, the latest first."""
+        return self.order_by("-last_activity_at", "-id")
+
+
+class AgentChatSession(models.Model):
+    """A conversation. Deleting one leaves this row as a tombstone with its cost figures."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="chat_sessions"
+    )
+    title = models.CharField(max_length=TITLE_MAX_CHARS, null=True, blank=True)
+    status = models.CharField(
+        max_length=10, choices=SessionStatus, default=SessionStatus.PENDING
+    )
+    state_snapshot = models.JSONField(default=dict, blank=True)
+    error_id = models.UUIDField(null=True, blank=True)
+    last_activity_at = models.DateTimeField(default=timezone.now)
+    message_count = models.PositiveIntegerField(default=0)
+    total_tokens = models.PositiveBigIntegerField(default=0)
+    total_cost = MicroYuanField(default=0)
+    unpriced_calls = models.PositiveIntegerField(default=0)
+    billing_currency = models.CharField(max_length=3, default=CNY)
+    billing_country_snapshot = models.CharField(max_length=2, default="CN")
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+    deleted_at = models.DateTimeField(null=True, blank=True)
+
+    objects = SessionQuerySet.as_manager()
+
+    class Meta:
+        db_table = "agent_chat_sessions"
+        indexes = [
+            models.Index(fields=["user", "-created_at"], name="idx_sessions_user_created"),
+            models.Index(
+                fields=["user", "-last_activity_at"], name="idx_sessions_user_last_act"
+            ),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(status__in=SessionStatus.values), name="chk_session_status"
+            ),
+            models.CheckConstraint(
+                condition=Q(billing_currency__in=[CNY]), name="chk_billing_currency"
+            ),
+            models.CheckConstraint(
+                condition=Q(message_count__gte=0) & Q(total_tokens__gte=0) & Q(total_cost__gte=0),
+                name="chk_session_totals",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or str(_("新会话"))
+
+
+class MessageQuerySet(models.QuerySet["AgentChatMessage"]):
+    """Conditions on messages that more than one place needs."""
+
+    def visible(self) -> Self:
+        """What a person may see: positive sequence numbers, in order."""
+        return self.filter(seq__gt=0).order_by("seq")
+
+    def conversation(self) -> Self:
+        """The user's and the assistant's visible messages, in order."""
+        return self.visible().filter(role__in=[MessageRole.USER, MessageRole.ASSISTANT])
+
+
+class AgentChatMessage(models.Model):
+    """One message: `seq` > 0 is visible (user, assistant, tool), `seq` < 0 is for the audit only."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    session = models.ForeignKey(
+        AgentChatSession, on_delete=models.CASCADE, related_name="messages"
+    )
+    seq = models.IntegerField()
+    run_id = models.UUIDField(null=True, blank=True)
+    role = models.CharField(max_length=10, choices=MessageRole)
+    status = models.CharField(
+        max_length=10, choices=MessageStatus, default=MessageStatus.COMPLETED
+    )
+    error_code = models.CharField(max_length=50, null=True, blank=True)
+    content = models.TextField(blank=True, default="")
+    model_code = models.CharField(max_length=50, null=True, blank=True)
+    tool_name = models.CharField(max_length=100, null=True, blank=True)
+    input_tokens = models.PositiveBigIntegerField(default=0)
+    output_tokens = models.PositiveBigIntegerField(default=0)
+    cost = MicroYuanField(null=True, default=0)
+    currency = models.CharField(max_length=3, default=CNY)
+    latency_ms = models.PositiveIntegerField(null=True, blank=True)
+    metadata = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+    deleted_at = models.DateTimeField(null=True, blank=True)
+
+    objects = MessageQuerySet.as_manager()
+
+    class Meta:
+        db_table = "agent_chat_messages"
+        indexes = [
+            models.Index(
+                fields=["session", "seq"], condition=Q(seq__gt=0), name="idx_messages_seq_display"
+            ),
+            models.Index(
+                fields=["session", "seq"], condition=Q(seq__lt=0), name="idx_messages_seq_audit"
+            ),
+            models.Index(fields=["session", "role"], name="idx_messages_session_role"),
+            models.Index(fields=["session", "-created_at"], name="idx_messages_session_created"),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "seq"], name="uq_messages_session_seq"),
+            models.UniqueConstraint(
+                fields=["session"],
+                condition=Q(status=MessageStatus.GENERATING),
+                name="uq_messages_one_generating",
+            ),
+            models.CheckConstraint(condition=~Q(seq=0), name="chk_message_seq"),
+            models.CheckConstraint(
+                condition=Q(role__in=MessageRole.values), name="chk_message_role"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=MessageStatus.values), name="chk_message_status"
+            ),
+            models.CheckConstraint(
+                condition=Q(input_tokens__gte=0)
+                & Q(output_tokens__gte=0)
+                & (Q(cost=None) | Q(cost__gte=0)),
+                name="chk_message_amounts",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.session_id}#{self.seq}"
+
+
+class MessageSource(models.Model):
+    """A passage that an answer rests on; name and text come from the chunk, no copy is kept."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    message = models.ForeignKey(
+        AgentChatMessage, on_delete=models.CASCADE, related_name="sources"
+    )
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="+")
+    chunk = models.ForeignKey(Chunk, on_delete=models.CASCADE, related_name="+")
+    citation_label = models.CharField(max_length=3)
+    score = models.FloatField()
+    scope = models.CharField(max_length=64, blank=True, default="")
+    search_query = models.TextField(blank=True, default="")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        db_table = "message_sources"
+        ordering = ["message", "citation_label"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["message", "chunk"], name="uq_message_sources_message_chunk"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.message_id} {self.citation_label}"

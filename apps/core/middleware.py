@@ -1,0 +1,112 @@
+"""What every request passes: a request id, the refusal of foreign origins, and AppError as a page.
+
+The refusal of foreign origins guards a server without login against other sites that a person has
+open: a state change must come from this server's own pages or from a program that sends no origin.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db import OperationalError
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils.deprecation import MiddlewareMixin
+
+from apps.core.errors import AppError, DatabaseBusyError, ForeignOriginError
+
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+    from django.http.response import HttpResponseBase
+
+logger = logging.getLogger(__name__)
+
+API_PREFIX = "/api/"
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+OWN_FETCH_SITES = frozenset({"same-origin", "none"})  # "none": typed into the address bar
+
+_request_id: ContextVar[str] = ContextVar("request_id", default="-")
+
+
+class RequestIdFilter(logging.Filter):
+    """Puts the id of the request that is being served on each log record."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.request_id = _request_id.get()
+        return True
+
+
+def current_request_id() -> str:
+    """Return the id of the request that is being served, or "-"."""
+    return _request_id.get()
+
+
+class RequestIdMiddleware(MiddlewareMixin):
+    """Gives each request an id that its log lines, error bodies and `X-Request-ID` carry."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        """Set `request.request_id`; an id sent by the client is not trusted."""
+        request.request_id = uuid.uuid4().hex  # type: ignore[attr-defined]
+        _request_id.set(request.request_id)  # type: ignore[attr-defined]
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        """Return the response with its id."""
+        response["X-Request-ID"] = request.request_id  # type: ignore[attr-defined]
+        return response
+
+
+class ForeignOriginMiddleware(MiddlewareMixin):
+    """Answers 403 to a state change whose `Origin` or `Sec-Fetch-Site` is foreign."""
+
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        """Return the refusal, or None to go on."""
+        if request.method in SAFE_METHODS or not is_foreign(request):
+            return None
+        return error_response(request, ForeignOriginError())
+
+
+class AppErrorMiddleware(MiddlewareMixin):
+    """Turns an AppError that a page's view raised into a page, or into JSON under /api/."""
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Return the response for an AppError or a locked database, None for anything else."""
+        if isinstance(exception, OperationalError) and "locked" in str(exception):
+            logger.warning("database locked", exc_info=exception)
+            return error_response(request, DatabaseBusyError())
+        if isinstance(exception, AppError):
+            return error_response(request, exception)
+        return None
+
+
+def is_foreign(request: HttpRequest) -> bool:
+    """Whether another site's page sent the request, as its browser headers tell."""
+    origin = request.headers.get("Origin")
+    if origin in settings.ENV.cors_origins:
+        return False
+    if request.headers.get("Sec-Fetch-Site", "none") not in OWN_FETCH_SITES:
+        return True
+    return origin is not None and urlsplit(origin).netloc != request.get_host()
+
+
+def error_body(error: AppError) -> dict[str, dict[str, object]]:
+    """Return the JSON body of an error (003 §14)."""
+    return {
+        "error": {"code": error.code, "message": error.text, "request_id": current_request_id()}
+    }
+
+
+def error_response(request: HttpRequest, error: AppError) -> HttpResponse:
+    """Return `error` as JSON under /api/, as a page elsewhere; an htmx request gets a fragment."""
+    if error.http_status >= 500:  # noqa: PLR2004 - the class of server errors
+        logger.error("%s answered", error.code, exc_info=error)
+    if request.path.startswith(API_PREFIX):
+        return JsonResponse(error_body(error), status=error.http_status)
+    template = "error.html#body" if request.headers.get("HX-Request") else "error.html"
+    context = {"error": error, "request_id": current_request_id()}
+    return render(request, template, context, status=error.http_status)

@@ -1,0 +1,62 @@
+"""The words that documents, agents and the extractive model share: a passage and who finds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk of an indexed document, as a search found it.
+
+    `score` is the cosine similarity of the query and the chunk, from -1 to 1. `start_char` and
+    `end_char` are the chunk's span in the extracted text of its page (of the document where there
+    are no pages). `page_number` counts from 1 and is None for formats without pages.
+    """
+
+    chunk_id: UUID
+    document_id: UUID
+    filename: str
+    order_index: int
+    page_number: int | None
+    start_char: int
+    end_char: int
+    heading_path: str
+    content: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A passage that an answer may cite: `label` is S1 to S8, `query` the search that found it."""
+
+    label: str
+    passage: Passage
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the research found: the artifact of the `research` tool's answer.
+
+    `question` is the standalone question, `sources` are in the order of their labels and hold at
+    most eight passages, each chunk once with its best score. `queries` are the searches, in order.
+    """
+
+    question: str
+    queries: tuple[str, ...]
+    sources: tuple[Source, ...]
+
+
+class SearchPort(Protocol):
+    """Finds passages for a query among the documents that the asker may see."""
+
+    async def __call__(self, query: str, *, limit: int) -> list[Passage]:
+        """Return at most `limit` passages, best first.
+
+        Raises:
+            AppError: when the vector store, the database or the embedding model is unavailable.
+        """
+        ...

@@ -1,0 +1,215 @@
+"""Documents, their indexing jobs and their chunks (003 §6), with the queries others may ask."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+if TYPE_CHECKING:
+    from apps.accounts.models import User
+
+FILENAME_MAX_CHARS = 255
+
+
+class DocumentStatus(models.TextChoices):
+    """003 §6.1."""
+
+    PENDING = "pending", _("等待索引")
+    INDEXING = "indexing", _("索引中")
+    INDEXED = "indexed", _("已就绪")
+    FAILED = "failed", _("失败")
+    DELETING = "deleting", _("删除中")
+
+
+class FileType(models.TextChoices):
+    """What can be read."""
+
+    PDF = "pdf", "PDF"
+    MARKDOWN = "md", "Markdown"
+    TEXT = "txt", "TXT"
+
+
+class ProgressStage(models.TextChoices):
+    """Where an indexing job is; `done` and `total` count pages or chunks of the stage."""
+
+    QUEUED = "queued", _("排队中")
+    EXTRACTING = "extracting", _("提取文本")
+    EMBEDDING = "embedding", _("计算向量")
+    STORING = "storing", _("写入索引")
+
+
+class DocumentQuerySet(models.QuerySet["Document"]):
+    """Conditions on documents that more than one place needs."""
+
+    def of(self, owner: User) -> Self:
+        """Only the documents of one person."""
+        return self.filter(owner=owner)
+
+    def listed(self) -> Self:
+        """Without the ones whose deletion has begun."""
+        return self.exclude(status=DocumentStatus.DELETING)
+
+    def indexed(self) -> Self:
+        """Only those that answers may use."""
+        return self.filter(status=DocumentStatus.INDEXED)
+
+    def unfinished(self) -> Self:
+        """Those that wait for indexing or are being indexed."""
+        return self.filter(status__in=[DocumentStatus.PENDING, DocumentStatus.INDEXING])
+
+
+class Document(models.Model):
+    """An uploaded file. The name is for display only; the file lies under the document's id."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="documents"
+    )
+    filename = models.CharField(max_length=FILENAME_MAX_CHARS)
+    file_type = models.CharField(max_length=3, choices=FileType)
+    mime_type = models.CharField(max_length=100)
+    file_size = models.PositiveBigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    status = models.CharField(
+        max_length=10, choices=DocumentStatus, default=DocumentStatus.PENDING
+    )
+    page_count = models.PositiveIntegerField(null=True, blank=True)
+    encoding = models.CharField(max_length=20, blank=True, default="")
+    warnings = models.JSONField(default=list, blank=True)
+    chunk_count = models.PositiveIntegerField(default=0)
+    progress_stage = models.CharField(
+        max_length=10, choices=ProgressStage, default=ProgressStage.QUEUED
+    )
+    progress_done = models.PositiveIntegerField(default=0)
+    progress_total = models.PositiveIntegerField(default=0)
+    progress_started_at = models.DateTimeField(null=True, blank=True)
+    error_code = models.CharField(max_length=50, null=True, blank=True)
+    error_message = models.TextField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = DocumentQuerySet.as_manager()
+
+    class Meta:
+        db_table = "documents"
+        ordering = ["-created_at", "-id"]
+        indexes = [
+            models.Index(fields=["status"], name="idx_documents_status"),
+            models.Index(fields=["updated_at"], name="idx_documents_updated"),
+            models.Index(fields=["owner", "-created_at"], name="idx_documents_owner_created"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(status__in=DocumentStatus.values), name="chk_document_status"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(file_type__in=FileType.values), name="chk_document_file_type"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.filename
+
+    @property
+    def stored_name(self) -> str:
+        """The file's name in the raw folder: never derived from the upload's name."""
+        return f"{self.id}.{self.file_type}"
+
+    @property
+    def stored_path(self) -> Path:
+        """Where the original lies (003: data/raw/{document_id}.{ext})."""
+        return Path(settings.RAW_DIR) / self.stored_name
+
+
+class JobStatus(models.TextChoices):
+    """003 §6.2."""
+
+    QUEUED = "queued", _("排队中")
+    RUNNING = "running", _("运行中")
+    SUCCEEDED = "succeeded", _("成功")
+    FAILED = "failed", _("失败")
+
+
+class IndexJob(models.Model):
+    """The one indexing job of a document; a retry uses it again.
+
+    A worker that runs the job holds a lease: `lease` names the holder and `heartbeat_at` its last
+    sign of life. Only the holder of the lease may change the job or the document.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    document = models.OneToOneField(Document, on_delete=models.CASCADE, related_name="job")
+    status = models.CharField(max_length=10, choices=JobStatus, default=JobStatus.QUEUED)
+    attempt_count = models.PositiveIntegerField(default=0)
+    lease = models.UUIDField(null=True, blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    last_error = models.TextField(null=True, blank=True)
+    embedding_tokens = models.PositiveBigIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        db_table = "index_jobs"
+        indexes = [models.Index(fields=["status"], name="idx_index_jobs_status")]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(status__in=JobStatus.values), name="chk_index_job_status"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class Chunk(models.Model):
+    """A part of a document's text; its id is the primary key of its vector too."""
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="chunks")
+    order_index = models.PositiveIntegerField()
+    content = models.TextField()
+    page_number = models.PositiveIntegerField(null=True, blank=True)
+    start_char = models.PositiveIntegerField()
+    end_char = models.PositiveIntegerField()
+    heading_path = models.TextField(blank=True, default="")
+    char_count = models.PositiveIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        db_table = "chunks"
+        ordering = ["document", "order_index"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["document", "order_index"], name="uq_chunks_document_order"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.document_id}#{self.order_index}"
+
+
+class VectorIndex(models.Model):
+    """How the vectors of the collection in use were made; one row.
+
+    Compared with the configuration at start: another embedding model, dimension or chunk size needs
+    `manage.py reindex`.
+    """
+
+    collection = models.CharField(max_length=64, unique=True)
+    embedding_model = models.CharField(max_length=100)
+    dimension = models.PositiveIntegerField()
+    chunk_size = models.PositiveIntegerField()
+    chunk_overlap = models.PositiveIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        db_table = "vector_indexes"
+
+    def __str__(self) -> str:
+        return f"{self.collection} ({self.embedding_model}, {self.dimension})"

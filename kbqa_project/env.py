@@ -1,0 +1,212 @@
+"""The only reader of the process environment: every KBQA_ and LANGSMITH_ variable, validated.
+
+Values come from the environment and then from `.env` beside `manage.py`; an empty value counts as
+unset. `load()` raises `EnvironmentMistakes` with one line per mistake and never shows a value, since a
+value may be a secret.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AliasChoices,
+    AnyHttpUrl,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+MILVUS_REMOTE_SCHEMES = ("http", "https")
+SQLITE_SCHEMES = ("sqlite", "sqlite+aiosqlite")  # 003 §16 writes the SQLAlchemy form
+
+
+class EnvironmentMistakes(Exception):
+    """The environment holds invalid values; `lines` has one sentence per mistake."""
+
+    def __init__(self, lines: list[str]) -> None:
+        super().__init__("\n".join(lines))
+        self.lines = lines
+
+
+def _split_commas(value: object) -> object:
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+CommaList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas)]
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+
+
+class Environment(BaseSettings):
+    """All configuration. Names are the variable names without `KBQA_`, in lower case."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="KBQA_",
+        env_file=BASE_DIR / ".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+    )
+
+    # Where and for whom
+    data_dir: Path = BASE_DIR / "data"
+    auth: Literal["local", "login"] = "local"
+    secret_key: SecretStr | None = None
+    debug: bool = False
+    allowed_hosts: CommaList = ()
+    cors_origins: CommaList = ()
+    language: Literal["zh-hans", "en"] = "zh-hans"
+    time_zone: str = "Asia/Shanghai"
+
+    # Models (003 §16); without a key the embedded models are used
+    dashscope_api_key: SecretStr | None = None
+    dashscope_base_url: AnyHttpUrl | None = None
+    chat_api_key: SecretStr | None = None
+    chat_base_url: AnyHttpUrl | None = None
+    chat_model: str = "qwen3.5-flash"
+    embedding_api_key: SecretStr | None = None
+    embedding_base_url: AnyHttpUrl | None = None
+    embedding_model: str = "text-embedding-v4"
+    embedding_dim: Annotated[int, Field(ge=2, le=4096)] = 1024
+    evidence_threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
+    embedding_threads: Annotated[int, Field(ge=1, le=64)] = 2
+
+    # Storage
+    database_url: str | None = None
+    milvus_uri: str | None = None
+
+    # Documents
+    chunk_size: Annotated[int, Field(ge=50, le=4000)] = 500
+    chunk_overlap: Annotated[int, Field(ge=0, le=1000)] = 50
+    max_upload_mib: Annotated[int, Field(ge=1, le=1024)] = 20
+    max_pages: Annotated[int, Field(ge=1)] = 5000
+    max_text_chars: Annotated[int, Field(ge=1000)] = 20_000_000
+    extraction_timeout_s: Seconds = 90
+    extraction_memory_mib: Annotated[int, Field(ge=128)] = 900
+
+    # Questions
+    retrieval_top_k: Annotated[int, Field(ge=1, le=20)] = 5
+    max_research_searches: Annotated[int, Field(ge=1, le=10)] = 3
+    max_sources: Annotated[int, Field(ge=1, le=8)] = 8
+    history_message_limit: Annotated[int, Field(ge=0, le=200)] = 20
+    max_question_chars: Annotated[int, Field(ge=10, le=100_000)] = 4000
+
+    # Time-outs
+    connect_timeout_s: Seconds = 5
+    first_token_timeout_s: Seconds = 30
+    idle_timeout_s: Seconds = 20
+    run_timeout_s: Seconds = 180
+    embedding_timeout_s: Seconds = 30
+    heartbeat_s: Seconds = 15
+    page_grace_s: Seconds = 15
+    job_lease_s: Seconds = 60
+
+    # Tests and tracing
+    run_live_tests: bool = False
+    live_test_file: Path | None = None
+    langsmith_tracing: bool = Field(False, validation_alias=AliasChoices("LANGSMITH_TRACING"))
+    langsmith_api_key: SecretStr | None = Field(
+        None, validation_alias=AliasChoices("LANGSMITH_API_KEY")
+    )
+    langsmith_project: str = Field("kbqa-local", validation_alias=AliasChoices("LANGSMITH_PROJECT"))
+
+    @model_validator(mode="after")
+    def _check_together(self) -> Self:
+        if self.chunk_overlap >= self.chunk_size:
+            raise ValueError("KBQA_CHUNK_OVERLAP must be smaller than KBQA_CHUNK_SIZE")
+        if self.database_url and urlsplit(self.database_url).scheme not in SQLITE_SCHEMES:
+            raise ValueError("KBQA_DATABASE_URL must start with sqlite:/// (other databases are not supported)")
+        for key, url in (("CHAT", self.chat_endpoint), ("EMBEDDING", self.embedding_endpoint)):
+            if url is None:
+                continue
+            if url.base_url is None:
+                raise ValueError(
+                    f"KBQA_{key}_BASE_URL (or KBQA_DASHSCOPE_BASE_URL) must be set with the key"
+                )
+        if "*" in self.cors_origins:
+            raise ValueError("KBQA_CORS_ORIGINS must list origins; a wildcard is not allowed")
+        return self
+
+    @cached_property
+    def chat_endpoint(self) -> Endpoint | None:
+        """Key, base URL and model for chat, or None for the embedded model."""
+        return self._endpoint(self.chat_api_key, self.chat_base_url, self.chat_model)
+
+    @cached_property
+    def embedding_endpoint(self) -> Endpoint | None:
+        """Key, base URL and model for embeddings, or None for the embedded model."""
+        return self._endpoint(self.embedding_api_key, self.embedding_base_url, self.embedding_model)
+
+    def _endpoint(
+        self, key: SecretStr | None, base_url: AnyHttpUrl | None, model: str
+    ) -> Endpoint | None:
+        chosen = key or self.dashscope_api_key
+        if chosen is None:
+            return None
+        url = base_url or self.dashscope_base_url
+        return Endpoint(chosen, str(url).rstrip("/") if url else None, model)
+
+    @cached_property
+    def root(self) -> Path:
+        """The data directory as an absolute path."""
+        path = self.data_dir.expanduser()
+        return path if path.is_absolute() else (BASE_DIR / path).resolve()
+
+    @cached_property
+    def database_path(self) -> Path:
+        """The SQLite file of the application."""
+        if self.database_url is None:
+            return self.root / "kbqa.sqlite3"
+        return _absolute(self.database_url.partition(":///")[2] or "kbqa.sqlite3")
+
+    @property
+    def milvus_is_remote(self) -> bool:
+        """Whether a Milvus cluster serves the vectors instead of the local owner process."""
+        return urlsplit(self.milvus_uri or "").scheme in MILVUS_REMOTE_SCHEMES
+
+    @cached_property
+    def milvus_path(self) -> Path:
+        """The Milvus Lite folder (meaningless when `milvus_is_remote`)."""
+        return _absolute(self.milvus_uri) if self.milvus_uri else self.root / "milvus" / "kbqa.db"
+
+
+class Endpoint:
+    """An OpenAI-compatible endpoint: `api_key`, `base_url` (no trailing slash), `model`."""
+
+    def __init__(self, api_key: SecretStr, base_url: str | None, model: str) -> None:
+        self.api_key, self.base_url, self.model = api_key, base_url, model
+
+
+def _absolute(text: str) -> Path:
+    path = Path(text).expanduser()
+    return path if path.is_absolute() else (BASE_DIR / path).resolve()
+
+
+def load(**overrides: object) -> Environment:
+    """Return the validated environment.
+
+    Raises:
+        EnvironmentMistakes: with one line per invalid variable; values are never shown.
+    """
+    try:
+        return Environment(**overrides)  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise EnvironmentMistakes([_sentence(dict(item)) for item in error.errors()]) from None
+
+
+def _sentence(item: dict[str, object]) -> str:
+    location = item.get("loc")
+    name = str(location[0]) if isinstance(location, tuple) and location else ""
+    message = str(item["msg"]).removeprefix("Value error, ")
+    if not name:
+        return message
+    variable = name if name.isupper() else f"KBQA_{name.upper()}"
+    return f"{variable}: {message}"

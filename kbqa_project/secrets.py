@@ -1,0 +1,36 @@
+"""The signing key: taken from the environment or made once and kept in the data folder."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kbqa_project.env import Environment
+
+KEY_FILE = "secret_key"
+
+
+def secret_key(environment: Environment) -> str:
+    """Return KBQA_SECRET_KEY, or the key of `<data>/secret_key` (made with mode 0600 if absent).
+
+    Two processes that start together agree on one key: the file appears whole, by a link that fails
+    when it is there already.
+    """
+    if environment.secret_key is not None:
+        return environment.secret_key.get_secret_value()
+    path = environment.root / KEY_FILE
+    if not path.exists():
+        environment.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = path.with_name(f"{KEY_FILE}.{secrets.token_hex(8)}")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_urlsafe(50))
+        try:
+            path.hardlink_to(draft)
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    return path.read_text()
