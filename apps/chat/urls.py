@@ -1,0 +1,4 @@
+"""Pages of the chat app."""
+
+app_name = "chat"
+urlpatterns: list[object] = []

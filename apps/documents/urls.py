@@ -1,0 +1,4 @@
+"""Pages of the documents app."""
+
+app_name = "documents"
+urlpatterns: list[object] = []
