@@ -1,8 +1,8 @@
 """Ends a child process when its parent is gone, however the parent ended.
 
-The parent keeps the write end of a pipe and never writes to it; the child inherits the read end and
-sees its end of file when the parent's last descriptor closes, also after a SIGKILL. This works on
-Linux and macOS alike. It refuses to guess from process ids, which may be reused.
+The parent keeps the write end of a pipe and never writes to it; the child inherits the read end
+and sees its end of file when the parent's last descriptor closes, after a SIGKILL too. This works
+on Linux and macOS alike. It refuses to guess from process ids, which may be reused.
 """
 
 from __future__ import annotations
