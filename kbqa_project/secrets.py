@@ -7,9 +7,17 @@ import secrets
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from kbqa_project.env import Environment
 
 KEY_FILE = "secret_key"
+
+
+def private_folder(path: Path) -> Path:
+    """Make the folder, open to its owner only, unless it is there; return it."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
 
 
 def secret_key(environment: Environment) -> str:
@@ -22,7 +30,7 @@ def secret_key(environment: Environment) -> str:
         return environment.secret_key.get_secret_value()
     path = environment.root / KEY_FILE
     if not path.exists():
-        environment.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(environment.root)
         draft = path.with_name(f"{KEY_FILE}.{secrets.token_hex(8)}")
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w") as file:

@@ -13,7 +13,7 @@ except env.EnvironmentMistakes as mistakes:
     sys.exit("\n".join(f"Configuration: {line}" for line in mistakes.lines))
 
 BASE_DIR = env.BASE_DIR
-DATA_DIR = ENV.root
+DATA_DIR = secrets.private_folder(ENV.root)
 RAW_DIR = DATA_DIR / "raw"
 LOCAL_MODE = ENV.auth == "local"
 
@@ -96,6 +96,15 @@ DATABASES = {
         },
         "TEST": {"NAME": DATA_DIR / "test.sqlite3"},
     },
+}
+
+# Kept apart from the application's database, so that polling never waits for its writers.
+HUEY = {
+    "huey_class": "huey.SqliteHuey",
+    "name": "kbqa",
+    "filename": str(DATA_DIR / "queue.sqlite3"),
+    "immediate": False,
+    "consumer": {"workers": 2, "worker_type": "thread", "max_delay": 0.2},
 }
 
 CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
