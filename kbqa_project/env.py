@@ -1,17 +1,20 @@
 """The only reader of the process environment: every KBQA_ and LANGSMITH_ variable, validated.
 
-Values come from the environment and then from `.env` beside `manage.py`; an empty value counts as
-unset. `load()` raises `EnvironmentMistakes` with one line per mistake and never shows a value, since a
-value may be a secret.
+Values come from the environment and then from `.env` beside `manage.py` (or from the file that
+KBQA_ENV_FILE names); an empty value counts as unset. `load()` raises `ConfigurationError` with
+one line per mistake and never shows a value, since a value may be a secret.
 """
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
+from zoneinfo import available_timezones
 
+from dotenv import dotenv_values
 from pydantic import (
     AliasChoices,
     AnyHttpUrl,
@@ -24,12 +27,20 @@ from pydantic import (
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+PREFIX = "KBQA_"
+ENV_FILE_VARIABLE = "KBQA_ENV_FILE"
 
 MILVUS_REMOTE_SCHEMES = ("http", "https")
+TRACING_SWITCHES = (
+    "LANGSMITH_TRACING_V2",
+    "LANGCHAIN_TRACING_V2",
+    "LANGSMITH_TRACING",
+    "LANGCHAIN_TRACING",
+)
 SQLITE_SCHEMES = ("sqlite", "sqlite+aiosqlite")  # 003 §16 writes the SQLAlchemy form
 
 
-class EnvironmentMistakes(Exception):
+class ConfigurationError(Exception):
     """The environment holds invalid values; `lines` has one sentence per mistake."""
 
     def __init__(self, lines: list[str]) -> None:
@@ -38,7 +49,9 @@ class EnvironmentMistakes(Exception):
 
 
 def _split_commas(value: object) -> object:
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    return [part.strip() for part in value.split(",") if part.strip()]
 
 
 CommaList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas)]
@@ -49,8 +62,7 @@ class Environment(BaseSettings):
     """All configuration. Names are the variable names without `KBQA_`, in lower case."""
 
     model_config = SettingsConfigDict(
-        env_prefix="KBQA_",
-        env_file=BASE_DIR / ".env",
+        env_prefix=PREFIX,
         env_ignore_empty=True,
         extra="ignore",
         frozen=True,
@@ -112,28 +124,48 @@ class Environment(BaseSettings):
     # Tests and tracing
     run_live_tests: bool = False
     live_test_file: Path | None = None
-    langsmith_tracing: bool = Field(False, validation_alias=AliasChoices("LANGSMITH_TRACING"))
+    langsmith_tracing: bool = Field(
+        default=False, validation_alias=AliasChoices("LANGSMITH_TRACING")
+    )
     langsmith_api_key: SecretStr | None = Field(
         None, validation_alias=AliasChoices("LANGSMITH_API_KEY")
     )
-    langsmith_project: str = Field("kbqa-local", validation_alias=AliasChoices("LANGSMITH_PROJECT"))
+    langsmith_project: str = Field(
+        "kbqa-local", validation_alias=AliasChoices("LANGSMITH_PROJECT")
+    )
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
-        if self.chunk_overlap >= self.chunk_size:
-            raise ValueError("KBQA_CHUNK_OVERLAP must be smaller than KBQA_CHUNK_SIZE")
-        if self.database_url and urlsplit(self.database_url).scheme not in SQLITE_SCHEMES:
-            raise ValueError("KBQA_DATABASE_URL must start with sqlite:/// (other databases are not supported)")
-        for key, url in (("CHAT", self.chat_endpoint), ("EMBEDDING", self.embedding_endpoint)):
-            if url is None:
-                continue
-            if url.base_url is None:
-                raise ValueError(
-                    f"KBQA_{key}_BASE_URL (or KBQA_DASHSCOPE_BASE_URL) must be set with the key"
-                )
+        mistakes = [*self._document_mistakes(), *self._storage_mistakes(), *self._model_mistakes()]
         if "*" in self.cors_origins:
-            raise ValueError("KBQA_CORS_ORIGINS must list origins; a wildcard is not allowed")
+            mistakes.append("KBQA_CORS_ORIGINS: list the origins; a wildcard is not allowed")
+        if self.time_zone not in available_timezones():
+            mistakes.append("KBQA_TIME_ZONE: no such time zone (write it like Asia/Shanghai)")
+        if mistakes:
+            raise ValueError("\n".join(mistakes))
         return self
+
+    def _document_mistakes(self) -> list[str]:
+        if self.chunk_overlap >= self.chunk_size:
+            return ["KBQA_CHUNK_OVERLAP: must be smaller than KBQA_CHUNK_SIZE"]
+        return []
+
+    def _storage_mistakes(self) -> list[str]:
+        mistakes = []
+        if self.database_url and not _is_sqlite_url(self.database_url):
+            mistakes.append("KBQA_DATABASE_URL: must have the form sqlite:///path/to/file")
+        scheme = urlsplit(self.milvus_uri or "").scheme
+        if "://" in (self.milvus_uri or "") and scheme not in MILVUS_REMOTE_SCHEMES:
+            mistakes.append("KBQA_MILVUS_URI: must be a folder or start with http:// or https://")
+        return mistakes
+
+    def _model_mistakes(self) -> list[str]:
+        endpoints = (("CHAT", self.chat_endpoint), ("EMBEDDING", self.embedding_endpoint))
+        return [
+            f"KBQA_{kind}_BASE_URL (or KBQA_DASHSCOPE_BASE_URL): must be set with the key"
+            for kind, endpoint in endpoints
+            if endpoint is not None and endpoint.base_url is None
+        ]
 
     @cached_property
     def chat_endpoint(self) -> Endpoint | None:
@@ -143,7 +175,9 @@ class Environment(BaseSettings):
     @cached_property
     def embedding_endpoint(self) -> Endpoint | None:
         """Key, base URL and model for embeddings, or None for the embedded model."""
-        return self._endpoint(self.embedding_api_key, self.embedding_base_url, self.embedding_model)
+        return self._endpoint(
+            self.embedding_api_key, self.embedding_base_url, self.embedding_model
+        )
 
     def _endpoint(
         self, key: SecretStr | None, base_url: AnyHttpUrl | None, model: str
@@ -190,23 +224,68 @@ def _absolute(text: str) -> Path:
     return path if path.is_absolute() else (BASE_DIR / path).resolve()
 
 
+def _is_sqlite_url(url: str) -> bool:
+    return urlsplit(url).scheme in SQLITE_SCHEMES and bool(url.partition(":///")[2])
+
+
 def load(**overrides: object) -> Environment:
     """Return the validated environment.
 
     Raises:
-        EnvironmentMistakes: with one line per invalid variable; values are never shown.
+        ConfigurationError: with one line per invalid variable; values are never shown.
     """
     try:
-        return Environment(**overrides)  # type: ignore[arg-type]
+        return Environment(_env_file=_env_file(), **overrides)  # type: ignore[arg-type]
     except ValidationError as error:
-        raise EnvironmentMistakes([_sentence(dict(item)) for item in error.errors()]) from None
+        lines = [line for item in error.errors() for line in _sentences(dict(item))]
+        raise ConfigurationError(lines) from None
 
 
-def _sentence(item: dict[str, object]) -> str:
+def unknown_variables() -> list[str]:
+    """Return the names that start with KBQA_ but mean nothing here: most likely misspelt."""
+    file = _env_file()
+    given = {*os.environ, *(dotenv_values(file) if file else ())}
+    known = {PREFIX + name.upper() for name in Environment.model_fields} | {ENV_FILE_VARIABLE}
+    return sorted(name for name in given if name.startswith(PREFIX) and name not in known)
+
+
+def export_for_sdks(environment: Environment) -> None:
+    """Put into the process environment what third-party code reads there by itself.
+
+    Tracing without a key would hold the exit of the process for minutes, so it is on only when the
+    flag and the key are both set. The embedding engine reads its thread count when it is imported.
+    """
+    traced = environment.langsmith_tracing and environment.langsmith_api_key is not None
+    for name in TRACING_SWITCHES:
+        os.environ[name] = "true" if traced else "false"
+    if traced and environment.langsmith_api_key is not None:
+        os.environ["LANGSMITH_API_KEY"] = environment.langsmith_api_key.get_secret_value()
+        os.environ["LANGSMITH_PROJECT"] = environment.langsmith_project
+    os.environ["OMP_NUM_THREADS"] = str(environment.embedding_threads)
+    os.environ["OMP_WAIT_POLICY"] = "PASSIVE"  # waiting threads sleep instead of spinning
+
+
+def child_environment() -> dict[str, str]:
+    """Return the environment for the processes of `serve`.
+
+    Two malloc arenas instead of eight per core keep the memory of threaded processes low; output
+    is unbuffered, so that log lines arrive when they are written.
+    """
+    return {**os.environ, "MALLOC_ARENA_MAX": "2", "PYTHONUNBUFFERED": "1"}
+
+
+def _env_file() -> Path | None:
+    chosen = os.environ.get(ENV_FILE_VARIABLE)
+    if chosen is None:
+        return BASE_DIR / ".env"
+    return Path(chosen) if chosen else None
+
+
+def _sentences(item: dict[str, object]) -> list[str]:
     location = item.get("loc")
     name = str(location[0]) if isinstance(location, tuple) and location else ""
     message = str(item["msg"]).removeprefix("Value error, ")
     if not name:
-        return message
-    variable = name if name.isupper() else f"KBQA_{name.upper()}"
-    return f"{variable}: {message}"
+        return message.splitlines()
+    variable = name if name.isupper() else PREFIX + name.upper()
+    return [f"{variable}: {message}"]

@@ -23,8 +23,8 @@ def private_folder(path: Path) -> Path:
 def secret_key(environment: Environment) -> str:
     """Return KBQA_SECRET_KEY, or the key of `<data>/secret_key` (made with mode 0600 if absent).
 
-    Two processes that start together agree on one key: the file appears whole, by a link that fails
-    when it is there already.
+    Two processes that start together agree on one key: the file appears whole, by a link that
+    fails when it is there already.
     """
     if environment.secret_key is not None:
         return environment.secret_key.get_secret_value()

@@ -9,8 +9,10 @@ from kbqa_project import env, secrets
 
 try:
     ENV = env.load()
-except env.EnvironmentMistakes as mistakes:
+except env.ConfigurationError as mistakes:
     sys.exit("\n".join(f"Configuration: {line}" for line in mistakes.lines))
+
+env.export_for_sdks(ENV)
 
 BASE_DIR = env.BASE_DIR
 DATA_DIR = secrets.private_folder(ENV.root)
