@@ -1,7 +1,8 @@
-"""What a stream of one run carries: the flow's events, then exactly one event that ends the stream.
+"""What a stream of one run carries: the flow's events, then exactly one event that ends it.
 
-The flow's `RunFinished` says that the answer is whole; `AnswerSaved` says that it is in the database.
-Only the latter may be shown as "done" (003 §10, step 10), so encoders render nothing for the former.
+The flow's `RunFinished` says that the answer is whole; `AnswerSaved` says that it is in the
+database. Only the latter may be shown as "done" (003 §10, step 10), so encoders render nothing for
+the former.
 """
 
 from __future__ import annotations
@@ -50,3 +51,12 @@ class NumberedEvent:
 def ends_stream(event: StreamEvent) -> bool:
     """Whether nothing follows `event`."""
     return isinstance(event, AnswerSaved | AnswerFailed)
+
+
+@dataclass(frozen=True, slots=True)
+class PageTurn:
+    """Whose events a page's encoder renders."""
+
+    session_id: UUID
+    message_id: UUID
+    run_id: UUID
