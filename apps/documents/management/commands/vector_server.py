@@ -1,0 +1,71 @@
+"""Runs the owner of the local vector folder; the supervisor starts it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from apps.documents.errors import VectorStoreLockedError
+from apps.documents.vectors.local_folder import LocalFolder
+from apps.documents.vectors.server import VectorServer
+from apps.documents.vectors.wire import auth_key, socket_path
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+EXIT_LOCKED = 3
+EXIT_DEADLINE_S = 2.8  # the supervisor kills after 3 s; what was acknowledged is in the log
+
+
+class Command(BaseCommand):
+    """Serve the local vector folder on a private socket until SIGTERM or the parent's end."""
+
+    help = __doc__
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Add `--parent-fd`."""
+        parser.add_argument(
+            "--parent-fd",
+            type=int,
+            help="read end of a pipe that the parent keeps open; the server ends when it closes",
+        )
+
+    def handle(self, *_args: Any, parent_fd: int | None = None, **_options: Any) -> None:
+        """Serve; exit code 3 when another process holds the folder."""
+        if settings.ENV.milvus_is_remote:
+            raise CommandError("KBQA_MILVUS_URI names a cluster: there is no folder to serve.")
+        stop = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop.set())
+        if parent_fd is not None:
+            threading.Thread(target=_watch_parent, args=(parent_fd, stop), daemon=True).start()
+        try:
+            folder = LocalFolder(settings.ENV.milvus_path)
+        except VectorStoreLockedError as error:
+            self.stderr.write(error.text)
+            sys.exit(EXIT_LOCKED)
+        _serve(VectorServer(folder, socket_path(), key=auth_key()), stop)
+
+
+def _serve(server: VectorServer, stop: threading.Event) -> None:
+    server.start()
+    threading.Thread(target=server.load, name="vectors-load", daemon=True).start()
+    stop.wait()
+    hurry = threading.Timer(EXIT_DEADLINE_S, os._exit, args=(0,))
+    hurry.daemon = True
+    hurry.start()
+    server.close()
+
+
+def _watch_parent(descriptor: int, stop: threading.Event) -> None:
+    """Set `stop` when the pipe closes: the parent ended, however it ended."""
+    while os.read(descriptor, 1):
+        pass
+    stop.set()
