@@ -211,6 +211,23 @@ class Environment(BaseSettings):
         """The Milvus Lite folder (meaningless when `milvus_is_remote`)."""
         return _absolute(self.milvus_uri) if self.milvus_uri else self.root / "milvus" / "kbqa.db"
 
+    @property
+    def unknown_variables(self) -> list[str]:
+        """The given names that start with KBQA_ but mean nothing here: most likely misspelt."""
+        file = _env_file()
+        given = {*os.environ, *(dotenv_values(file) if file else ())}
+        known = {PREFIX + name.upper() for name in type(self).model_fields}
+        known.add(ENV_FILE_VARIABLE)
+        return sorted(name for name in given if name.startswith(PREFIX) and name not in known)
+
+    def child_environment(self) -> dict[str, str]:
+        """Return the process environment for the children of `serve`.
+
+        Two malloc arenas instead of eight per core keep the memory of threaded processes low;
+        output is unbuffered, so that log lines arrive when they are written.
+        """
+        return {**os.environ, "MALLOC_ARENA_MAX": "2", "PYTHONUNBUFFERED": "1"}
+
 
 class Endpoint:
     """An OpenAI-compatible endpoint: `api_key`, `base_url` (no trailing slash), `model`."""
@@ -241,14 +258,6 @@ def load(**overrides: object) -> Environment:
         raise ConfigurationError(lines) from None
 
 
-def unknown_variables() -> list[str]:
-    """Return the names that start with KBQA_ but mean nothing here: most likely misspelt."""
-    file = _env_file()
-    given = {*os.environ, *(dotenv_values(file) if file else ())}
-    known = {PREFIX + name.upper() for name in Environment.model_fields} | {ENV_FILE_VARIABLE}
-    return sorted(name for name in given if name.startswith(PREFIX) and name not in known)
-
-
 def export_for_sdks(environment: Environment) -> None:
     """Put into the process environment what third-party code reads there by itself.
 
@@ -263,15 +272,6 @@ def export_for_sdks(environment: Environment) -> None:
         os.environ["LANGSMITH_PROJECT"] = environment.langsmith_project
     os.environ["OMP_NUM_THREADS"] = str(environment.embedding_threads)
     os.environ["OMP_WAIT_POLICY"] = "PASSIVE"  # waiting threads sleep instead of spinning
-
-
-def child_environment() -> dict[str, str]:
-    """Return the environment for the processes of `serve`.
-
-    Two malloc arenas instead of eight per core keep the memory of threaded processes low; output
-    is unbuffered, so that log lines arrive when they are written.
-    """
-    return {**os.environ, "MALLOC_ARENA_MAX": "2", "PYTHONUNBUFFERED": "1"}
 
 
 def _env_file() -> Path | None:

@@ -106,8 +106,17 @@ HUEY = {
     "name": "kbqa",
     "filename": str(DATA_DIR / "queue.sqlite3"),
     "immediate": False,
-    "consumer": {"workers": 2, "worker_type": "thread", "max_delay": 0.2},
+    "consumer": {
+        "workers": 2,
+        "worker_type": "thread",
+        "max_delay": 0.2,
+        "graceful_signal": "TERM",  # short tasks may end; long ones are found by their job row
+        "shutdown_timeout": 2,
+    },
 }
+WORKER_HEARTBEAT = DATA_DIR / "worker.alive"
+RECOVERY_COMMANDS: list[str] = []  # before each start of the web process, see prepare
+WARM_UP: list[str] = []  # functions that the web process calls in the background after its start
 
 CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
@@ -167,7 +176,10 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
         "django": {"level": "INFO"},
+        "daphne": {"level": "WARNING"},
+        "faiss": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
+        "huey": {"level": "WARNING", "handlers": ["stderr"], "propagate": False},
         "pypdf": {"level": "ERROR"},
     },
 }
