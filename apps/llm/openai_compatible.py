@@ -1,0 +1,260 @@
+"""Chat and embeddings over an OpenAI-compatible endpoint: the only user of langchain_openai.
+
+The chat model only streams and only asynchronously. Each call is retried before its first chunk
+and never after it; what goes wrong arrives as an error of `apps/llm/errors.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from contextlib import aclosing
+from dataclasses import dataclass
+from itertools import batched
+from typing import TYPE_CHECKING, Any, NoReturn
+from weakref import WeakKeyDictionary
+
+from langchain_core.language_models.chat_models import BaseChatModel, agenerate_from_stream
+from langchain_core.messages import AIMessageChunk
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import PrivateAttr
+
+from apps.llm.completions import Completion
+from apps.llm.usage import add_embedding_usage
+from apps.llm.vectors import checked_vectors
+from apps.llm.vendor_errors import UPSTREAM_FAILURES, app_error, may_retry, retry_after_s
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+
+    from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
+    from langchain_core.language_models import LanguageModelInput
+    from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.outputs import ChatGenerationChunk, ChatResult
+    from langchain_core.runnables import Runnable
+    from langchain_core.tools import BaseTool
+
+    from kbqa_project.env import Endpoint
+
+MAX_RETRIES = 2
+FIRST_DELAY_S = 0.5
+LONGEST_DELAY_S = 5.0
+EMBEDDING_BATCH = 10  # DashScope's limit of texts per request
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimits:
+    """Seconds: until connected, until the first token, and between two chunks."""
+
+    connect_s: float
+    first_token_s: float
+    idle_s: float
+
+
+class OpenAICompatibleChat(BaseChatModel):
+    """A chat model behind an endpoint; `response_format` and tools are bound as LangChain does."""
+
+    endpoint: Any
+    limits: TimeLimits
+    # Connections belong to an event loop, so each loop has its own client.
+    _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = PrivateAttr(
+        default_factory=WeakKeyDictionary
+    )
+
+    @property
+    def _llm_type(self) -> str:
+        return "openai-compatible"
+
+    def bind_tools(
+        self,
+        tools: Sequence[dict[str, Any] | type | Callable[..., Any] | BaseTool],
+        *,
+        tool_choice: str | None = None,
+        **kwargs: Any,
+    ) -> Runnable[LanguageModelInput, AIMessage]:
+        """Return the model with `tools` in OpenAI's form; `tool_choice` auto, none or required."""
+        choice = {} if tool_choice is None else {"tool_choice": tool_choice}
+        formatted = [convert_to_openai_tool(tool) for tool in tools]
+        return self.bind(tools=formatted, **choice, **kwargs)
+
+    def _generate(self, *_args: Any, **_kwargs: Any) -> NoReturn:
+        raise NotImplementedError("use the asynchronous methods: a call must be cancellable")
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        stream = self._astream(messages, stop, run_manager, **kwargs)
+        return await agenerate_from_stream(stream)
+
+    async def _astream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        completion = Completion()
+        arguments = _with_extra_body(kwargs, model=self.endpoint.model)
+        async with aclosing(self._retried(messages, stop=stop, **arguments)) as chunks:
+            async for chunk in chunks:
+                piece = completion.take(chunk)
+                if piece is not None:
+                    yield piece
+        for last in completion.finish():
+            yield last
+
+    async def _retried(
+        self, messages: list[BaseMessage], **arguments: Any
+    ) -> AsyncGenerator[ChatGenerationChunk]:
+        for attempt in range(MAX_RETRIES + 1):
+            has_started = False
+            try:
+                async with aclosing(self._timed(messages, **arguments)) as chunks:
+                    async for chunk in chunks:
+                        has_started = True
+                        yield chunk
+            except UPSTREAM_FAILURES as error:
+                if has_started or attempt == MAX_RETRIES or not may_retry(error):
+                    # The vendor's message may hold a key or a page of HTML: not chained.
+                    raise app_error(error) from None
+                await asyncio.sleep(_delay_s(attempt, error))
+            else:
+                return
+
+    async def _timed(
+        self, messages: list[BaseMessage], **arguments: Any
+    ) -> AsyncGenerator[ChatGenerationChunk]:
+        """Stream one attempt; TimeoutError when the first token or the next chunk is late."""
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + self.limits.first_token_s
+        has_token = False
+        async with aclosing(self._client()._astream(messages, **arguments)) as chunks:
+            while True:
+                async with asyncio.timeout_at(deadline):
+                    chunk = await anext(chunks, None)
+                if chunk is None:
+                    return
+                has_token = has_token or _is_token(chunk)
+                if has_token:
+                    deadline = clock() + self.limits.idle_s
+                yield chunk
+
+    def _client(self) -> Any:
+        loop = asyncio.get_running_loop()
+        if loop not in self._clients:
+            self._clients[loop] = _chat_client(self.endpoint, self.limits)
+        return self._clients[loop]
+
+
+class OpenAICompatibleEmbeddings:
+    """An `EmbeddingModel` behind an endpoint; synchronous, for threads."""
+
+    batch_size = EMBEDDING_BATCH
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        dimension: int,
+        *,
+        timeout_s: float,
+        connect_timeout_s: float,
+        evidence_threshold: float | None = None,
+    ) -> None:
+        self.name = endpoint.model
+        self.dimension = dimension
+        self.evidence_threshold = evidence_threshold
+        self._client = _embedding_client(endpoint, dimension, timeout_s, connect_timeout_s)
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Return one unit vector per text, in order; see `EmbeddingModel`."""
+        vectors: list[list[float]] = []
+        for batch in batched(texts, EMBEDDING_BATCH):
+            vectors += self._embed_batch(list(batch))
+        return vectors
+
+    def embed_query(self, text: str) -> list[float]:
+        """Return the unit vector of a query; see `EmbeddingModel`."""
+        return self._embed_batch([text])[0]
+
+    def _embed_batch(self, texts: list[str]) -> list[list[float]]:
+        for attempt in range(MAX_RETRIES + 1):
+            try:
+                body = self._request(texts)
+            except UPSTREAM_FAILURES as error:
+                if attempt == MAX_RETRIES or not may_retry(error):
+                    raise app_error(error) from None
+                time.sleep(_delay_s(attempt, error))
+            else:
+                break
+        vectors, tokens = checked_vectors(body, count=len(texts), dimension=self.dimension)
+        add_embedding_usage(tokens)
+        return vectors
+
+    def _request(self, texts: list[str]) -> object:
+        response = self._client.client.with_raw_response.create(
+            input=texts, model=self.name, dimensions=self.dimension, encoding_format="float"
+        )
+        return response.http_response.json()
+
+
+def _chat_client(endpoint: Endpoint, limits: TimeLimits) -> Any:
+    import openai  # noqa: PLC0415 - slow
+    from langchain_openai import ChatOpenAI
+
+    longest_s = max(limits.first_token_s, limits.idle_s) + limits.connect_s
+    return ChatOpenAI(
+        model=endpoint.model,
+        api_key=endpoint.api_key,
+        base_url=endpoint.base_url,
+        timeout=openai.Timeout(longest_s, connect=limits.connect_s),
+        max_retries=0,
+        stream_usage=True,
+        stream_chunk_timeout=None,
+        use_responses_api=False,
+        http_async_client=openai.DefaultAsyncHttpxClient(),
+    )
+
+
+def _embedding_client(
+    endpoint: Endpoint, dimension: int, timeout_s: float, connect_timeout_s: float
+) -> Any:
+    import openai  # noqa: PLC0415 - slow
+    from langchain_openai import OpenAIEmbeddings
+
+    return OpenAIEmbeddings(
+        model=endpoint.model,
+        openai_api_key=endpoint.api_key,
+        openai_api_base=endpoint.base_url,
+        dimensions=dimension,
+        check_embedding_ctx_length=False,
+        chunk_size=EMBEDDING_BATCH,
+        request_timeout=openai.Timeout(timeout_s, connect=connect_timeout_s),
+        max_retries=0,
+    )
+
+
+def _with_extra_body(arguments: dict[str, Any], *, model: str) -> dict[str, Any]:
+    """Move `response_format` into the body, where the client passes it on as it is."""
+    arguments = dict(arguments)
+    body = {} if "qwen" not in model.lower() else {"enable_thinking": False}
+    if "response_format" in arguments:
+        body["response_format"] = arguments.pop("response_format")
+    return arguments | ({"extra_body": body} if body else {})
+
+
+def _is_token(chunk: ChatGenerationChunk) -> bool:
+    message = chunk.message
+    return bool(message.text) or (
+        isinstance(message, AIMessageChunk) and bool(message.tool_call_chunks)
+    )
+
+
+def _delay_s(attempt: int, error: BaseException) -> float:
+    asked = retry_after_s(error)
+    backed_off = FIRST_DELAY_S * 2**attempt * random.uniform(0.75, 1.25)  # noqa: S311 - no secret
+    return min(LONGEST_DELAY_S, backed_off if asked is None else asked)
