@@ -60,6 +60,11 @@ class SourcesFound:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerStarted:
+    """The first visible token of a real answer follows; never sent for refusals or direct replies."""
+
+
+@dataclass(frozen=True, slots=True)
 class TokenProduced:
     """A piece of the final text; labels arrive whole and in the form [S1]."""
 
@@ -79,12 +84,17 @@ class UsageReported:
 
 @dataclass(frozen=True, slots=True)
 class RunFinished:
-    """The answer is whole and valid. `text` equals the joined tokens."""
+    """The answer is whole and valid. `text` equals the joined tokens.
+
+    `sources` are all that were found; `cited_labels` ("S1") those that the text cites, in the order
+    of their first use.
+    """
 
     outcome: Outcome
     text: str
     sources: tuple[Source, ...]
     model: str
+    cited_labels: tuple[str, ...] = ()
 
 
 RunEvent = (
@@ -93,6 +103,7 @@ RunEvent = (
     | ToolCalled
     | ToolReturned
     | SourcesFound
+    | AnswerStarted
     | TokenProduced
     | UsageReported
     | RunFinished

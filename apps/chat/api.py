@@ -1,5 +1,130 @@
-"""The sessions and questions part of the JSON API (003 §12.2)."""
+"""The sessions and questions part of the JSON API (003 §12.2).
 
-from ninja import Router
+Every queryset starts from the asker's own sessions: another person's session is not found.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, cast
+from uuid import UUID
+
+from django.http import HttpResponse
+from ninja import Query, Router, Status
+
+from apps.chat import answering, streams
+from apps.chat.api_schemas import (
+    ErrorOut,
+    MessageOut,
+    MessagePage,
+    QuestionIn,
+    SessionIn,
+    SessionOut,
+    SessionPage,
+    SessionPatch,
+    StopOut,
+)
+from apps.chat.models import AgentChatSession
+from apps.chat.sessions import ImportedMessage, create_session, delete_session, rename_session
+from apps.core.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, StreamingHttpResponse
+
+    from apps.accounts.models import User
 
 router = Router(tags=["chat"])
+
+Limit = Annotated[int, Query(ge=1, le=200)]
+Offset = Annotated[int, Query(ge=0, le=10_000_000)]
+STREAM_DOCUMENTATION = {
+    "responses": {
+        200: {
+            "description": (
+                "Server-sent events: status {phase}, sources {sources}, token {content}, then one "
+                "of done {message_id, outcome} and error {code, message, retryable, message_id}"
+            ),
+            "content": {"text/event-stream": {}},
+        }
+    }
+}
+
+
+@router.post("/sessions", response={201: SessionOut, 422: ErrorOut})
+def post_session(request: HttpRequest, body: SessionIn | None = None) -> Status[SessionOut]:
+    """Make a session, with a title and earlier messages if given."""
+    wanted = body or SessionIn()
+    messages = [ImportedMessage(message.role, message.content) for message in wanted.messages]
+    session = create_session(_person(request), title=wanted.title, messages=messages)
+    return Status(201, SessionOut.of(session))
+
+
+@router.get("/sessions", response=SessionPage)
+def list_sessions(
+    request: HttpRequest, limit: Limit = 20, offset: Offset = 0, q: str = ""
+) -> SessionPage:
+    """List sessions by last activity, the latest first; `q` searches titles and messages."""
+    found = AgentChatSession.objects.of(_person(request)).recent_first()
+    if q.strip():
+        found = found.matching(q.strip())
+    items = [SessionOut.of(session) for session in found[offset : offset + limit]]
+    return SessionPage(items=items, count=found.count())
+
+
+@router.get("/sessions/{session_id}", response={200: SessionOut, 404: ErrorOut})
+def get_session(request: HttpRequest, session_id: UUID) -> SessionOut:
+    """Return one session."""
+    return SessionOut.of(_session(request, session_id))
+
+
+@router.patch("/sessions/{session_id}", response={200: SessionOut, 404: ErrorOut, 422: ErrorOut})
+def patch_session(request: HttpRequest, session_id: UUID, body: SessionPatch) -> SessionOut:
+    """Rename a session."""
+    session = _session(request, session_id)
+    rename_session(session, body.title)
+    return SessionOut.of(session)
+
+
+@router.delete("/sessions/{session_id}", response={204: None, 404: ErrorOut})
+def remove_session(request: HttpRequest, session_id: UUID) -> HttpResponse:
+    """Delete a session with its messages and sources; an answer in progress ends."""
+    delete_session(_session(request, session_id))
+    return HttpResponse(status=204)
+
+
+@router.get("/sessions/{session_id}/messages", response={200: MessagePage, 404: ErrorOut})
+def list_messages(
+    request: HttpRequest,
+    session_id: UUID,
+    limit: Limit = 100,
+    offset: Offset = 0,
+    include: Literal["", "tool"] = "",
+) -> MessagePage:
+    """List questions and answers in order with their valid sources, on demand tool messages."""
+    messages = _session(request, session_id).messages
+    found = messages.visible() if include == "tool" else messages.conversation()
+    page = found.with_sources()[offset : offset + limit]
+    return MessagePage(items=[MessageOut.of(message) for message in page], count=found.count())
+
+
+@router.post("/sessions/{session_id}/stop", response={200: StopOut, 404: ErrorOut})
+def stop_session(request: HttpRequest, session_id: UUID) -> StopOut:
+    """Stop the answer in progress; it ends as failed with what was written so far."""
+    return StopOut(stopped=answering.stop_answer(_session(request, session_id)))
+
+
+@router.post("/chat/stream", openapi_extra=STREAM_DOCUMENTATION)
+async def stream_answer(request: HttpRequest, body: QuestionIn) -> StreamingHttpResponse:
+    """Ask a question and stream the answer; 404, 409 and 422 come as JSON before the stream."""
+    user = cast("User", await request.auser())
+    return await streams.json_stream(user, body.session_id, body.query)
+
+
+def _person(request: HttpRequest) -> User:
+    return cast("User", request.user)
+
+
+def _session(request: HttpRequest, session_id: UUID) -> AgentChatSession:
+    session = AgentChatSession.objects.of(_person(request)).filter(id=session_id).first()
+    if session is None:
+        raise NotFoundError
+    return session

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Prefetch, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from apps.core.fields import MicroYuanField
-from apps.documents.models import Chunk, Document
+from apps.documents.models import Chunk, Document, DocumentStatus
 
 if TYPE_CHECKING:
     from apps.accounts.models import User
@@ -58,6 +58,13 @@ class SessionQuerySet(models.QuerySet["AgentChatSession"]):
         """By last activity, the latest first."""
         return self.order_by("-last_activity_at", "-id")
 
+    def matching(self, text: str) -> Self:
+        """Those whose title or visible messages contain `text`, whatever its case."""
+        said = AgentChatMessage.objects.conversation().filter(
+            session=OuterRef("pk"), content__icontains=text
+        )
+        return self.filter(Q(title__icontains=text) | Exists(said))
+
 
 class AgentChatSession(models.Model):
     """A conversation. Deleting one leaves this row as a tombstone with its cost figures."""
@@ -67,9 +74,7 @@ class AgentChatSession(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="chat_sessions"
     )
     title = models.CharField(max_length=TITLE_MAX_CHARS, null=True, blank=True)
-    status = models.CharField(
-        max_length=10, choices=SessionStatus, default=SessionStatus.PENDING
-    )
+    status = models.CharField(max_length=10, choices=SessionStatus, default=SessionStatus.PENDING)
     state_snapshot = models.JSONField(default=dict, blank=True)
     error_id = models.UUIDField(null=True, blank=True)
     last_activity_at = models.DateTimeField(default=timezone.now)
@@ -89,9 +94,7 @@ class AgentChatSession(models.Model):
         db_table = "agent_chat_sessions"
         indexes = [
             models.Index(fields=["user", "-created_at"], name="idx_sessions_user_created"),
-            models.Index(
-                fields=["user", "-last_activity_at"], name="idx_sessions_user_last_act"
-            ),
+            models.Index(fields=["user", "-last_activity_at"], name="idx_sessions_user_last_act"),
         ]
         constraints = [
             models.CheckConstraint(
@@ -114,16 +117,27 @@ class MessageQuerySet(models.QuerySet["AgentChatMessage"]):
     """Conditions on messages that more than one place needs."""
 
     def visible(self) -> Self:
-        """What a person may see: positive sequence numbers, in order."""
-        return self.filter(seq__gt=0).order_by("seq")
+        """What a person may see: positive sequence numbers, not replaced, in order."""
+        return self.filter(seq__gt=0, deleted_at=None).order_by("seq")
 
     def conversation(self) -> Self:
         """The user's and the assistant's visible messages, in order."""
         return self.visible().filter(role__in=[MessageRole.USER, MessageRole.ASSISTANT])
 
+    def generating(self) -> Self:
+        """The placeholders of answers that are being written."""
+        return self.filter(status=MessageStatus.GENERATING)
+
+    def with_sources(self) -> Self:
+        """With the sources that still exist, their chunks and documents (three queries)."""
+        valid = MessageSource.objects.exclude(
+            document__status=DocumentStatus.DELETING
+        ).select_related("chunk", "document")
+        return self.prefetch_related(Prefetch("sources", queryset=valid))
+
 
 class AgentChatMessage(models.Model):
-    """One message: `seq` > 0 is visible (user, assistant, tool), `seq` < 0 is for the audit only."""
+    """One message: `seq` > 0 is visible (user, assistant, tool), `seq` < 0 only for the audit."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     session = models.ForeignKey(
@@ -193,9 +207,7 @@ class MessageSource(models.Model):
     """A passage that an answer rests on; name and text come from the chunk, no copy is kept."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    message = models.ForeignKey(
-        AgentChatMessage, on_delete=models.CASCADE, related_name="sources"
-    )
+    message = models.ForeignKey(AgentChatMessage, on_delete=models.CASCADE, related_name="sources")
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="+")
     chunk = models.ForeignKey(Chunk, on_delete=models.CASCADE, related_name="+")
     citation_label = models.CharField(max_length=3)
@@ -210,6 +222,9 @@ class MessageSource(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["message", "chunk"], name="uq_message_sources_message_chunk"
+            ),
+            models.UniqueConstraint(
+                fields=["message", "citation_label"], name="uq_message_sources_message_label"
             ),
         ]
 

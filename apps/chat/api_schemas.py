@@ -1,0 +1,207 @@
+"""The JSON forms of sessions and messages (003 §12.2): what comes in and what goes out."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+from uuid import UUID
+
+from ninja import Field, Schema
+from pydantic import BeforeValidator
+
+from apps.chat.metadata import AssistantOutput
+from apps.chat.models import MessageRole
+from apps.chat.sessions import MAX_IMPORTED_MESSAGES
+from apps.core.cleaning import clean_text
+from apps.core.fields import yuan
+
+if TYPE_CHECKING:
+    from apps.chat.models import AgentChatMessage, AgentChatSession, MessageSource
+
+
+def _clean(value: object) -> object:
+    """Clean before the type check, which refuses lone surrogates in words nobody understands."""
+    return clean_text(value) if isinstance(value, str) else value
+
+
+CleanText = Annotated[str, BeforeValidator(_clean)]
+
+
+class MessageIn(Schema):
+    """A message of a conversation that is carried over."""
+
+    role: Literal["user", "assistant"]
+    content: CleanText
+
+
+class SessionIn(Schema):
+    """A new session."""
+
+    title: CleanText | None = None
+    messages: Annotated[list[MessageIn], Field(max_length=MAX_IMPORTED_MESSAGES)] = []
+
+
+class SessionPatch(Schema):
+    """A new name."""
+
+    title: CleanText
+
+
+class QuestionIn(Schema):
+    """A question to a session."""
+
+    session_id: UUID
+    query: CleanText
+
+
+class SessionOut(Schema):
+    """A session; `title` is null until the first question, `total_cost` is in `currency`."""
+
+    id: UUID
+    title: str | None
+    status: str
+    message_count: int
+    total_tokens: int
+    total_cost: Decimal
+    unpriced_calls: int
+    currency: str
+    created_at: datetime
+    updated_at: datetime
+    last_activity_at: datetime
+
+    @classmethod
+    def of(cls, session: AgentChatSession) -> Self:
+        """Return the form of a session."""
+        return cls(
+            id=session.id,
+            title=session.title,
+            status=session.status,
+            message_count=session.message_count,
+            total_tokens=session.total_tokens,
+            total_cost=yuan(session.total_cost),
+            unpriced_calls=session.unpriced_calls,
+            currency=session.billing_currency,
+            created_at=session.created_at,
+            updated_at=session.updated_at,
+            last_activity_at=session.last_activity_at,
+        )
+
+
+class SessionPage(Schema):
+    """A part of the sessions; `count` is the number of all."""
+
+    items: list[SessionOut]
+    count: int
+
+
+class SourceOut(Schema):
+    """A source that still exists; `page_number` is null for formats without pages."""
+
+    label: str
+    document_id: UUID
+    chunk_id: UUID
+    filename: str
+    order_index: int
+    page_number: int | None
+    start_char: int
+    end_char: int
+    content: str
+    score: float
+
+    @classmethod
+    def of(cls, source: MessageSource) -> Self:
+        """Return the form of a source whose chunk and document are loaded."""
+        chunk = source.chunk
+        return cls(
+            label=source.citation_label,
+            document_id=source.document_id,
+            chunk_id=source.chunk_id,
+            filename=source.document.filename,
+            order_index=chunk.order_index,
+            page_number=chunk.page_number,
+            start_char=chunk.start_char,
+            end_char=chunk.end_char,
+            content=chunk.content,
+            score=source.score,
+        )
+
+
+class MessageOut(Schema):
+    """A visible message. A label in `content` without an entry in `sources` was deleted.
+
+    `cost` is null when a price is unknown. `outcome` is set on completed answers, `interrupted` on
+    failed ones, whose `content` is what was written until then.
+    """
+
+    id: UUID
+    session_id: UUID
+    order_index: int
+    role: str
+    status: str
+    error_code: str | None
+    content: str
+    outcome: str | None
+    interrupted: bool
+    model_code: str | None
+    tool_name: str | None
+    input_tokens: int
+    output_tokens: int
+    cost: Decimal | None
+    currency: str
+    latency_ms: int | None
+    created_at: datetime
+    sources: list[SourceOut]
+
+    @classmethod
+    def of(cls, message: AgentChatMessage) -> Self:
+        """Return the form of a message whose sources are loaded."""
+        is_answer = message.role == MessageRole.ASSISTANT
+        facts = AssistantOutput.model_validate(message.metadata if is_answer else {})
+        return cls(
+            id=message.id,
+            session_id=message.session_id,
+            order_index=message.seq,
+            role=message.role,
+            status=message.status,
+            error_code=message.error_code,
+            content=message.content,
+            outcome=facts.outcome,
+            interrupted=facts.interrupted,
+            model_code=message.model_code,
+            tool_name=message.tool_name,
+            input_tokens=message.input_tokens,
+            output_tokens=message.output_tokens,
+            cost=None if message.cost is None else yuan(message.cost),
+            currency=message.currency,
+            latency_ms=message.latency_ms,
+            created_at=message.created_at,
+            sources=[SourceOut.of(source) for source in message.sources.all()],
+        )
+
+
+class MessagePage(Schema):
+    """A part of a session's messages; `count` is the number of all."""
+
+    items: list[MessageOut]
+    count: int
+
+
+class StopOut(Schema):
+    """Whether there was an answer to stop."""
+
+    stopped: bool
+
+
+class ErrorFacts(Schema):
+    """003 §14."""
+
+    code: str
+    message: str
+    request_id: str
+
+
+class ErrorOut(Schema):
+    """The body of every refusal."""
+
+    error: ErrorFacts

@@ -1,0 +1,132 @@
+"""What one run produced, collected from its events: text, tool messages, results, calls.
+
+It keeps no passage text: tool results are stored as counts and scores, the results of stages
+without the passages they carry, so that a deleted document leaves no copy behind (003 §6.6).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from apps.agents.events import (
+    RunEvent,
+    RunFinished,
+    SourcesFound,
+    StageFinished,
+    TokenProduced,
+    ToolCalled,
+    ToolReturned,
+    UsageReported,
+)
+from apps.chat.metadata import StageResult, ToolCall, ToolFacts, ToolResult, arguments_digest
+from apps.chat.models import MessageRole
+
+if TYPE_CHECKING:
+    from apps.core.passages import Source
+
+
+@dataclass(frozen=True, slots=True)
+class SideMessage:
+    """A message beside question and answer: a tool's call or result, or a stage's result."""
+
+    role: MessageRole
+    content: str
+    metadata: dict[str, object]
+    tool_name: str | None = None
+
+
+@dataclass(slots=True)
+class Transcript:
+    """Grows with each event of a run; `finished` is set by the last one of a whole answer."""
+
+    tool_messages: list[SideMessage] = field(default_factory=list)
+    stage_results: list[SideMessage] = field(default_factory=list)
+    calls: list[UsageReported] = field(default_factory=list)
+    sources: tuple[Source, ...] = ()
+    finished: RunFinished | None = None
+    _tokens: list[str] = field(default_factory=list)
+    _digests: dict[str, str] = field(default_factory=dict)
+    _started: float = field(default_factory=time.monotonic)
+
+    @property
+    def text(self) -> str:
+        """What was written so far."""
+        return "".join(self._tokens)
+
+    @property
+    def model(self) -> str | None:
+        """The model that wrote the answer, or the last one that was called."""
+        if self.finished is not None:
+            return self.finished.model
+        return self.calls[-1].model if self.calls else None
+
+    @property
+    def latency_ms(self) -> int:
+        """Milliseconds since the run began."""
+        return round((time.monotonic() - self._started) * 1000)
+
+    def add(self, event: RunEvent) -> None:
+        """Take in the next event of the run."""
+        match event:
+            case TokenProduced(text=text):
+                self._tokens.append(text)
+            case ToolCalled():
+                self._add_call(event)
+            case ToolReturned():
+                self._add_result(event)
+            case StageFinished():
+                self._add_stage(event)
+            case UsageReported():
+                self.calls.append(event)
+            case SourcesFound(sources=sources):
+                self.sources = sources
+            case RunFinished():
+                self.finished = event
+
+    def _add_call(self, event: ToolCalled) -> None:
+        digest = arguments_digest(event.arguments)
+        self._digests[event.call_id] = digest
+        facts = ToolFacts(name=event.name, status="called", args_digest=digest)
+        self.tool_messages.append(
+            SideMessage(
+                role=MessageRole.TOOL,
+                content=json.dumps(event.arguments, ensure_ascii=False, default=str),
+                metadata=ToolCall(call_id=event.call_id, tool=facts).model_dump(mode="json"),
+                tool_name=event.name,
+            )
+        )
+
+    def _add_result(self, event: ToolReturned) -> None:
+        facts = ToolFacts(
+            name=event.name,
+            status="failed" if event.error_code else "succeeded",
+            args_digest=self._digests.get(event.call_id, ""),
+        )
+        result = ToolResult(
+            call_id=event.call_id,
+            tool=facts,
+            hit_count=event.hit_count,
+            best_score=event.best_score,
+            error_code=event.error_code,
+        )
+        summary = result.model_dump(include={"hit_count", "best_score", "error_code"})
+        self.tool_messages.append(
+            SideMessage(
+                role=MessageRole.TOOL,
+                content=json.dumps(summary),
+                metadata=result.model_dump(mode="json"),
+                tool_name=event.name,
+            )
+        )
+
+    def _add_stage(self, event: StageFinished) -> None:
+        self.stage_results.append(
+            SideMessage(
+                role=MessageRole.SYSTEM,
+                content=event.result.model_dump_json(),
+                metadata=StageResult(stage=event.stage).model_dump(mode="json"),
+            )
+        )

@@ -1,0 +1,142 @@
+"""Storing a question and the placeholder of its answer; how a turn ends is in `endings`.
+
+One transaction per verb; no model or network call happens here.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from apps.chat.billing import settle_session
+from apps.chat.endings import StartedTurn, fail_turn, set_state
+from apps.chat.errors import NothingToResendError, RunInProgressError, RunInterruptedError
+from apps.chat.metadata import UserInput
+from apps.chat.models import (
+    AgentChatMessage,
+    AgentChatSession,
+    MessageRole,
+    MessageStatus,
+    SessionStatus,
+)
+from apps.chat.questions import clean_question, title_of
+from apps.core.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+STALE_MARGIN_S = 60  # a placeholder older than the run time-out plus this belongs to no live run
+
+
+def start_turn(session: AgentChatSession, question: str) -> StartedTurn:
+    """Store the question and the answer's placeholder, in one transaction.
+
+    Raises:
+        EmptyQuestionError, QuestionTooLongError: nothing is stored.
+        RunInProgressError: the session already answers a question.
+        NotFoundError: the session was deleted meanwhile.
+    """
+    text = clean_question(question, max_chars=settings.ENV.max_question_chars)
+    return _start(session.id, text, replaced_id=None)
+
+
+def resend_turn(session: AgentChatSession, message_id: UUID) -> StartedTurn:
+    """Ask the question of a failed answer again.
+
+    In the last turn the new answer takes the failed one's place: the failed one is hidden, but
+    kept for the audit and its costs. An older question is asked anew at the end.
+
+    Raises:
+        NothingToResendError: the message is no failed answer, or its question is gone.
+        RunInProgressError, NotFoundError: as in `start_turn`.
+    """
+    conversation = session.messages.conversation()
+    failed = conversation.filter(
+        id=message_id, role=MessageRole.ASSISTANT, status=MessageStatus.FAILED
+    ).first()
+    if failed is None:
+        raise NothingToResendError
+    question = conversation.filter(role=MessageRole.USER, seq__lt=failed.seq).last()
+    if question is None:
+        raise NothingToResendError
+    is_last = not conversation.filter(seq__gt=failed.seq).exists()
+    return _start(session.id, question.content, replaced_id=failed.id if is_last else None)
+
+
+def _start(session_id: UUID, text: str, *, replaced_id: UUID | None) -> StartedTurn:
+    _end_stale_run(session_id)
+    try:
+        with transaction.atomic():
+            return _insert_turn(session_id, text, replaced_id)
+    except IntegrityError as error:
+        if AgentChatMessage.objects.generating().filter(session_id=session_id).exists():
+            raise RunInProgressError from error
+        raise
+
+
+def _insert_turn(session_id: UUID, text: str, replaced_id: UUID | None) -> StartedTurn:
+    session = AgentChatSession.objects.filter(id=session_id, deleted_at=None).first()
+    if session is None:
+        raise NotFoundError
+    run_id = uuid.uuid4()
+    if replaced_id is None:
+        question = _add_question(session, run_id, text)
+    else:
+        question = _replace_answer(session, replaced_id)
+    answer = session.messages.create(
+        seq=_next_seq(session),
+        run_id=run_id,
+        role=MessageRole.ASSISTANT,
+        status=MessageStatus.GENERATING,
+        currency=session.billing_currency,
+    )
+    if session.title is None:
+        AgentChatSession.objects.filter(id=session_id).update(title=title_of(text) or None)
+    turn = StartedTurn(session_id, run_id, question.id, answer.id, session.user_id, text)
+    set_state(turn, SessionStatus.RUNNING)
+    settle_session(session_id)
+    return turn
+
+
+def _next_seq(session: AgentChatSession) -> int:
+    last = session.messages.filter(seq__gt=0).aggregate(last=Max("seq"))["last"]
+    return (last or 0) + 1
+
+
+def _add_question(session: AgentChatSession, run_id: UUID, text: str) -> AgentChatMessage:
+    return session.messages.create(
+        seq=_next_seq(session),
+        run_id=run_id,
+        role=MessageRole.USER,
+        content=text,
+        currency=session.billing_currency,
+        metadata=UserInput().model_dump(mode="json"),
+    )
+
+
+def _replace_answer(session: AgentChatSession, failed_id: UUID) -> AgentChatMessage:
+    """Hide the failed answer with its tool messages; return its question."""
+    failed = session.messages.get(id=failed_id)
+    question = session.messages.visible().filter(role=MessageRole.USER, seq__lt=failed.seq).last()
+    if question is None:
+        raise NothingToResendError
+    session.messages.filter(seq__gt=question.seq, seq__lte=failed.seq).update(
+        deleted_at=timezone.now()
+    )
+    return question
+
+
+def _end_stale_run(session_id: UUID) -> None:
+    """Fail a placeholder whose process died without a restart that would have recovered it."""
+    limit_s = settings.ENV.run_timeout_s + STALE_MARGIN_S
+    stale = AgentChatMessage.objects.generating().filter(
+        session_id=session_id, created_at__lt=timezone.now() - timedelta(seconds=limit_s)
+    )
+    for message in stale.select_related("session"):
+        fail_turn(StartedTurn.of(message), RunInterruptedError())
