@@ -1,0 +1,198 @@
+"""Passages become sentences that can be quoted: whole, without markup and without foreign labels.
+
+A table row is read with its header, a 「标签：值」 line stays whole. A line break inside a paragraph
+(text out of a PDF) ends no sentence. Text that speaks to a model instead of a reader ("ignore all
+previous instructions") is not evidence and is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from apps.llm.embedded.words import HAN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from apps.core.passages import Passage
+
+MAX_CHARS = 220  # of a Chinese sentence; longer ones are divided at weaker marks
+MAX_CHARS_ENGLISH = 450
+MIN_CHARS = 2
+MIN_WRAPPED_WIDTH = 40  # a shorter line was ended on purpose, a longer one was wrapped
+
+_REFERENCE = re.compile(
+    r"[\[【(（]\s*(?:来源|资料|source)?\s*S?\d{1,2}(?:\s*[,，、]\s*S?\d{1,2})*\s*[\]】)）]",
+    re.IGNORECASE,
+)
+_MARKUP = (
+    (re.compile(r"!\[([^\]]*)\]\([^)]*\)"), r"\1"),
+    (re.compile(r"\[([^\]]+)\]\([^)]*\)"), r"\1"),
+    (re.compile(r"</?[a-zA-Z][^<>]*>"), ""),
+    (re.compile(r"(\*\*|__|~~|`+)"), ""),
+    (re.compile(r"(?<![\w*])\*(?=\S)([^*]+)\*(?![\w*])"), r"\1"),
+    (re.compile(r"\\([\\`*_{}\[\]()#+.!|-])"), r"\1"),
+)
+_HEADING = re.compile(r"^#{1,6}\s")
+_LIST_MARK = re.compile(r"^\s*(?:[-*+•·]\s+|\d{1,2}[.)、]\s*(?=\D)|>\s?)+")
+_LABEL_LINE = re.compile(r"^\s*(?:[-*+•]\s+)?[^\s：:。！？|]{1,20}[：:]\s*\S")
+_TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
+_TABLE_RULE = re.compile(r"^[\s|:\-]+$")
+_END = re.compile(
+    r"(?:[。！？!?…]+[”’」』）)\]】\"']*(?:\s*[\[【]\s*S?\d{1,2}\s*[\]】])*)"
+    r"|(?:(?<![A-Z])(?<!\b(?:Mr|Ms|Dr|St|No|vs|Jr|Sr|Co))(?<!\b(?:Mrs|Inc|Ltd|etc|Gen|Col))\.[\"'”’)\]]*"
+    r"(?:\s*\[\d{1,2}\])*(?=\s+[^a-z]|\s*$))"
+)
+_WEAK_MARKS = ("；", ";", "，", ", ", "、")
+_INSTRUCTION = re.compile(
+    r"忽略.{0,12}(?:指令|规则|提示|要求|内容|指示)|(?:无视|不要理会).{0,8}(?:指令|规则|提示)"
+    r"|(?:系统|system)\s*(?:提示词?|prompt)|只(?:能|需|要|可以)?(?:回答|回复|输出)[“\"「:：]"
+    r"|(?:ignore|disregard|forget)\b.{0,30}\b(?:instructions?|rules?|prompts?)\b"
+    r"|\byou are now\b|\b(?:reply|respond|answer) only with\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence that may be quoted.
+
+    `passage_index` counts the passages from 0, `position` the sentences of a passage. `context` is
+    the sentence before it. `is_whole` is false where the passage's border cuts it.
+    """
+
+    text: str
+    passage_index: int
+    position: int
+    context: str
+    is_whole: bool
+    is_labelled: bool
+
+
+def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
+    """Return the sentences of all passages, repeated ones once, in order."""
+    found: list[Sentence] = []
+    seen: set[str] = set()
+    for index, passage in enumerate(passages):
+        previous = ""
+        for position, (text, labelled) in enumerate(split(passage.content)):
+            key = re.sub(r"\W", "", text)
+            if key and key not in seen and not _INSTRUCTION.search(text):
+                seen.add(key)
+                whole = labelled or _ends(text)
+                found.append(Sentence(text, index, position, previous, whole, labelled))
+            previous = text
+    return found
+
+
+def split(content: str) -> Iterator[tuple[str, bool]]:
+    """Yield each sentence of a passage as (text, whether it is a label line or a table row)."""
+    for block, labelled in _blocks(content.split("\n")):
+        pieces = [block] if labelled else _divide(block)
+        for piece in pieces:
+            text = clean(piece)
+            if len(text) >= MIN_CHARS:
+                yield text, labelled
+
+
+def clean(text: str) -> str:
+    """Return `text` without markup, references and label look-alikes, on one line."""
+    for pattern, instead in _MARKUP:
+        text = pattern.sub(instead, text)
+    while (stripped := _REFERENCE.sub("", text)) != text:
+        text = stripped
+    text = _LIST_MARK.sub("", text)
+    text = re.sub(rf"(?<=[{HAN}，。；：、]) +(?=[{HAN}，。；：、])", "", re.sub(r"\s+", " ", text))
+    return text.strip()
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """Yield paragraphs, label lines and table rows; headings are left out."""
+    paragraph: list[str] = []
+    header: list[str] = []
+    for line in lines:
+        is_row = bool(_TABLE_ROW.match(line))
+        starts_new = not line.strip() or is_row or _starts_block(line)
+        if paragraph and (starts_new or _is_ended(paragraph[-1])):
+            yield _joined(paragraph), False
+            paragraph = []
+        if is_row:
+            row, header = _table_row(line, header)
+            if row:
+                yield row, True
+            continue
+        header = []
+        if _HEADING.match(line) or not line.strip() or line.lstrip().startswith("```"):
+            continue
+        if _LABEL_LINE.match(line):
+            yield line, True
+        else:
+            paragraph.append(line)
+    if paragraph:
+        yield _joined(paragraph), False
+
+
+def _starts_block(line: str) -> bool:
+    return bool(
+        _HEADING.match(line)
+        or _LIST_MARK.match(line)
+        or _LABEL_LINE.match(line)
+        or line.lstrip().startswith("```")
+    )
+
+
+def _is_ended(line: str) -> bool:
+    width = sum(2 if ord(c) > 0x2E80 else 1 for c in line)  # noqa: PLR2004 - first CJK character
+    return _ends(line.strip()) or width < MIN_WRAPPED_WIDTH
+
+
+def _ends(text: str) -> bool:
+    return bool(re.search(r"[。！？!?.…；;][”’」』）)\]】\"']*$", text))
+
+
+def _joined(lines: Sequence[str]) -> str:
+    text = lines[0].strip()
+    for line in lines[1:]:
+        piece = line.strip()
+        glue = "" if re.search(f"[{HAN}，。；：、]$", text) else " "
+        text = f"{text}{glue}{piece}"
+    return text
+
+
+def _table_row(line: str, header: list[str]) -> tuple[str, list[str]]:
+    """Return the row as a sentence ("" for the header and the rule) and the header to go on with."""
+    cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+    if _TABLE_RULE.match(line):
+        return "", header
+    if not header:
+        return "", cells
+    colon, comma = ("：", "；") if re.search(f"[{HAN}]", line + "".join(header)) else (": ", "; ")
+    named = zip(header, cells, strict=False)
+    return comma.join(
+        f"{name}{colon}{cell}" if name else cell for name, cell in named if cell
+    ), header
+
+
+def _divide(block: str) -> list[str]:
+    """Divide a paragraph into sentences, and an overlong sentence at its weaker marks."""
+    pieces: list[str] = []
+    start = 0
+    for match in _END.finditer(block):
+        pieces.append(block[start : match.end()])
+        start = match.end()
+    pieces.append(block[start:])
+    limit = MAX_CHARS if re.search(f"[{HAN}]", block) else MAX_CHARS_ENGLISH
+    return [part for piece in pieces for part in _shortened(piece.strip(), limit)]
+
+
+def _shortened(piece: str, limit: int) -> Iterator[str]:
+    """Yield parts of at most `limit` characters, cut at the last mark that fits, or anywhere."""
+    while len(piece) > limit:
+        cuts = (piece.rfind(mark, limit // 3, limit) + len(mark) for mark in _WEAK_MARKS)
+        cut = next((c for c in cuts if c > limit // 3), limit)
+        yield piece[:cut]
+        piece = piece[cut:]
+    if piece:
+        yield piece

@@ -1,0 +1,79 @@
+"""What a text is about, as sets of terms: Chinese character pairs, and stems of other words.
+
+Purely lexical, without dictionaries of any subject. It refuses to know grammar: question words and
+the commonest function words are dropped, nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Language = Literal["zh", "en"]
+
+HAN = "\u3400-\u9fff\uf900-\ufaff"
+_RUN = re.compile(rf"[{HAN}]+|[^\W_{HAN}]+", re.UNICODE)
+_HAN = re.compile(f"[{HAN}]")
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+# Words that ask, and particles: they say nothing about what is asked for.
+_CHINESE_FUNCTION = re.compile(
+    "什么时候|什么样|什么|怎么样|怎么|怎样|为什么|为何|何时|何处|何地|何人|何种|如何|哪里|哪儿|哪个|哪些"
+    "|哪位|哪一|哪年|哪|谁|多少|多久|多长|多大|多高|几个|是否|有没有|能不能|可不可以|请问|知道|告诉我?"
+    "|介绍|一下|[的了吗呢吧呀啊么着是在有和与及为以于被把将也都就而或这那此该其它他她]"
+)
+_ENGLISH_FUNCTION = frozenset(
+    """a an the of in on at to for from by with and or but as is are was were be been being do does
+    did have has had can could will would shall should may might must it its this that these those
+    there their they them he she his her him i you we me my your our us what which who whom whose
+    when where why how many much about into than then so if not no please tell know also any some
+    s t re ve ll d m""".split()  # noqa: SIM905 - a list of words is easier to read as words
+)
+_MIN_STEM = 4
+
+
+def language_of(text: str) -> Language:
+    """Return "zh" when `text` holds Chinese characters, else "en"."""
+    return "zh" if _HAN.search(text) else "en"
+
+
+def folded(text: str) -> str:
+    """Return `text` with compatible forms and letter case made equal."""
+    return unicodedata.normalize("NFKC", text).lower()
+
+
+def terms(text: str) -> list[str]:
+    """Return the terms of `text` in order, repeated ones included."""
+    found: list[str] = []
+    for run in _RUN.findall(_CHINESE_FUNCTION.sub(" ", folded(text))):
+        if _HAN.match(run):
+            found += pairs(run)
+        elif run not in _ENGLISH_FUNCTION:
+            found.append(stem(run))
+    return found
+
+
+def pairs(run: str) -> list[str]:
+    """Return the pairs of neighbours in a run of Chinese characters; a single one as it is."""
+    return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+def stem(word: str) -> str:
+    """Return an English word without the commonest endings; short words as they are."""
+    for ending, instead in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
+        if word.endswith(ending) and len(word) - len(ending) >= _MIN_STEM - 1:
+            return (word[: -len(ending)] + instead).rstrip("e")
+    return word.rstrip("e") if len(word) > _MIN_STEM else word
+
+
+def numbers(text: str) -> set[str]:
+    """Return the numbers written in digits, without thousands separators."""
+    return {match.replace(",", "") for match in _NUMBER.findall(folded(text))}
+
+
+def term_set(texts: Iterable[str]) -> set[str]:
+    """Return all terms of several texts."""
+    return {term for text in texts for term in terms(text)}
