@@ -30,7 +30,7 @@ class OriginalMissingError(AppError):
     message = _("原文件已不在数据目录中，请删除该文档后重新上传。")
 
 
-class StorageFullError(AppError):
+class StorageUnavailableError(AppError):
     """The file could not be written to the data folder."""
 
     code = "STORAGE_UNAVAILABLE"

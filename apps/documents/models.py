@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
@@ -61,6 +62,10 @@ class DocumentQuerySet(models.QuerySet["Document"]):
     def unfinished(self) -> Self:
         """Those that wait for indexing or are being indexed."""
         return self.filter(status__in=[DocumentStatus.PENDING, DocumentStatus.INDEXING])
+
+    def move(self, status: str, **values: object) -> int:
+        """Set the status and other fields; return how many documents changed."""
+        return self.update(status=status, updated_at=timezone.now(), **values)
 
 
 class Document(models.Model):
@@ -135,6 +140,24 @@ class JobStatus(models.TextChoices):
     FAILED = "failed", _("失败")
 
 
+class IndexJobQuerySet(models.QuerySet["IndexJob"]):
+    """Conditions on jobs that more than one place needs."""
+
+    def running(self) -> Self:
+        """Those that a worker has taken, whether it lives or not."""
+        return self.filter(status=JobStatus.RUNNING)
+
+    def waiting(self) -> Self:
+        """Those that a worker may take."""
+        return self.filter(status=JobStatus.QUEUED, document__status=DocumentStatus.PENDING)
+
+    def held(self, job_id: uuid.UUID, lease: uuid.UUID) -> Self:
+        """The job while `lease` holds it and its document is not being deleted."""
+        return self.running().filter(
+            pk=job_id, lease=lease, document__status=DocumentStatus.INDEXING
+        )
+
+
 class IndexJob(models.Model):
     """The one indexing job of a document; a retry uses it again.
 
@@ -153,6 +176,8 @@ class IndexJob(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = IndexJobQuerySet.as_manager()
 
     class Meta:
         db_table = "index_jobs"
@@ -197,8 +222,8 @@ class Chunk(models.Model):
 class VectorIndex(models.Model):
     """How the vectors of the collection in use were made; one row.
 
-    Compared with the configuration at start: another embedding model, dimension or chunk size needs
-    `manage.py reindex`.
+    Compared with the configuration at start: another embedding model, dimension or chunk size
+    needs `manage.py reindex`.
     """
 
     collection = models.CharField(max_length=64, unique=True)

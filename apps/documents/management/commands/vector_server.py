@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from apps.core.parent_watch import add_parent_argument, watch_parent
 from apps.documents.errors import VectorStoreLockedError
 from apps.documents.vectors.local_folder import LocalFolder
 from apps.documents.vectors.server import VectorServer
@@ -31,11 +32,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add `--parent-fd`."""
-        parser.add_argument(
-            "--parent-fd",
-            type=int,
-            help="read end of a pipe that the parent keeps open; the server ends when it closes",
-        )
+        add_parent_argument(parser)
 
     def handle(self, *_args: Any, parent_fd: int | None = None, **_options: Any) -> None:
         """Serve; exit code 3 when another process holds the folder."""
@@ -44,8 +41,7 @@ class Command(BaseCommand):
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
-        if parent_fd is not None:
-            threading.Thread(target=_watch_parent, args=(parent_fd, stop), daemon=True).start()
+        watch_parent(parent_fd)
         try:
             folder = LocalFolder(settings.ENV.milvus_path)
         except VectorStoreLockedError as error:
@@ -62,10 +58,3 @@ def _serve(server: VectorServer, stop: threading.Event) -> None:
     hurry.daemon = True
     hurry.start()
     server.close()
-
-
-def _watch_parent(descriptor: int, stop: threading.Event) -> None:
-    """Set `stop` when the pipe closes: the parent ended, however it ended."""
-    while os.read(descriptor, 1):
-        pass
-    stop.set()

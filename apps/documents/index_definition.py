@@ -1,0 +1,127 @@
+"""How the vectors of the collection were made, compared with the configuration.
+
+Vectors of two models, or of two dimensions, must never be compared with each other. The comparison
+is cheap: it loads no model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from apps.documents.errors import IndexOutdatedError
+from apps.documents.models import Document, VectorIndex
+from apps.llm.factory import embedding_model_name
+
+if TYPE_CHECKING:
+    from apps.documents.vectors.store import VectorStore
+
+COLLECTION = "kbqa_chunks"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDefinition:
+    """What decides the vectors. `dimension` is None where the model's name implies it."""
+
+    embedding_model: str
+    dimension: int | None
+    chunk_size: int
+    chunk_overlap: int
+
+
+def configured_definition() -> IndexDefinition:
+    """Return what the configuration asks for."""
+    env = settings.ENV
+    dimension = env.embedding_dim if env.embedding_endpoint else None
+    return IndexDefinition(embedding_model_name(), dimension, env.chunk_size, env.chunk_overlap)
+
+
+def stored_definition() -> IndexDefinition | None:
+    """Return how the collection was made, None before the first document."""
+    row = VectorIndex.objects.filter(collection=COLLECTION).first()
+    if row is None:
+        return None
+    return IndexDefinition(row.embedding_model, row.dimension, row.chunk_size, row.chunk_overlap)
+
+
+def outdated() -> IndexOutdatedError | None:
+    """Return why new documents cannot join the index, None when they can."""
+    differences = _model_differences() + _size_differences()
+    return _error(differences) if differences and _is_used() else None
+
+
+def check_searchable() -> None:
+    """Do nothing when queries can be compared with the index.
+
+    Raises:
+        IndexOutdatedError: it was made with another model or dimension.
+    """
+    differences = _model_differences()
+    if differences and _is_used():
+        raise _error(differences)
+
+
+def adopt_definition(store: VectorStore, *, dimension: int) -> None:
+    """Make the collection for the configuration if nothing is indexed yet.
+
+    Raises:
+        IndexOutdatedError: documents are indexed whose vectors were made otherwise.
+        VectorDimensionError: the collection has another dimension than the model.
+    """
+    error = outdated()
+    if error is not None:
+        raise error
+    if stored_definition() is not None and (_model_differences() or _size_differences()):
+        store.drop()
+    store.ensure(dimension)
+    remember_definition(dimension=dimension)
+
+
+def remember_definition(*, dimension: int) -> None:
+    """Record that the collection is made as configured."""
+    configured = configured_definition()
+    VectorIndex.objects.update_or_create(
+        collection=COLLECTION,
+        defaults={
+            "embedding_model": configured.embedding_model,
+            "dimension": dimension,
+            "chunk_size": configured.chunk_size,
+            "chunk_overlap": configured.chunk_overlap,
+        },
+    )
+
+
+def _is_used() -> bool:
+    """Whether any document's vectors count; those of unpublished documents are made anew."""
+    return Document.objects.indexed().exists()
+
+
+def _model_differences() -> list[str]:
+    stored, configured = stored_definition(), configured_definition()
+    if stored is None:
+        return []
+    return _changes(
+        (_("向量模型"), stored.embedding_model, configured.embedding_model),
+        (_("维度"), stored.dimension, configured.dimension or stored.dimension),
+    )
+
+
+def _size_differences() -> list[str]:
+    stored, configured = stored_definition(), configured_definition()
+    if stored is None:
+        return []
+    return _changes(
+        (_("分块大小"), stored.chunk_size, configured.chunk_size),
+        (_("分块重叠"), stored.chunk_overlap, configured.chunk_overlap),
+    )
+
+
+def _changes(*triples: tuple[str, object, object]) -> list[str]:
+    return [f"{name}: {old} → {new}" for name, old, new in triples if old != new]
+
+
+def _error(differences: list[str]) -> IndexOutdatedError:
+    return IndexOutdatedError(difference=", ".join(differences))

@@ -1,0 +1,101 @@
+"""Finds passages for a query among one person's documents.
+
+The vector store filters by scope and the rows are checked again in SQLite: only indexed documents
+of that person count, whatever the store says. It fails closed.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+from apps.core.cleaning import clean_text
+from apps.core.passages import Passage
+from apps.documents.index_definition import check_searchable
+from apps.documents.models import Chunk, Document
+from apps.documents.vectors.access import vector_store
+from apps.documents.vectors.records import user_scope
+from apps.llm.factory import embedding_model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from uuid import UUID
+
+    from apps.accounts.models import User
+    from apps.documents.vectors.records import VectorHit
+
+OVERFETCH_FACTOR = 2  # stale hits and duplicates are dropped after the vector search
+OVERFETCH_MIN = 10
+WIDENING_FACTOR = 4
+CANDIDATES_MAX = 1024
+
+
+def search_passages(query: str, *, owner: User, limit: int) -> list[Passage]:
+    """Return at most `limit` passages of the owner's indexed documents, best first.
+
+    The same text in several documents is returned once. Without documents no model is called.
+
+    Raises:
+        AppError: the embedding model, the vector store or the database is unavailable, or the
+            index does not fit the configuration.
+    """
+    text = clean_text(query).strip()
+    if not text or not Document.objects.of(owner).indexed().exists():
+        return []
+    check_searchable()
+    return find_passages(embedding_model().embed_query(text), owner=owner, limit=limit)
+
+
+def find_passages(vector: Sequence[float], *, owner: User, limit: int) -> list[Passage]:
+    """Return at most `limit` passages nearest to the vector, best first; see `search_passages`."""
+    wanted = limit * OVERFETCH_FACTOR + OVERFETCH_MIN
+    while True:
+        hits = vector_store().search(vector, scopes=[user_scope(owner.pk)], limit=wanted)
+        passages = _without_duplicates(_checked(hits, owner))
+        is_complete = len(hits) < wanted or wanted >= CANDIDATES_MAX
+        if len(passages) >= limit or is_complete:
+            return passages[:limit]
+        wanted = min(wanted * WIDENING_FACTOR, CANDIDATES_MAX)
+
+
+def _checked(hits: Sequence[VectorHit], owner: User) -> list[Passage]:
+    """Return the passages of the hits that SQLite confirms, best first, ties in a stable order."""
+    scores = {hit.chunk_id: hit.score for hit in hits}
+    rows = (
+        Chunk.objects.filter(pk__in=scores, document__in=Document.objects.of(owner).indexed())
+        .select_related("document")
+        .defer("document__warnings")
+    )
+    ranked = sorted(rows, key=lambda chunk: _rank(chunk, scores))
+    return [_passage(chunk, scores[chunk.pk]) for chunk in ranked]
+
+
+def _rank(chunk: Chunk, scores: dict[UUID, float]) -> tuple[object, ...]:
+    document = chunk.document
+    return (-round(scores[chunk.pk], 6), document.created_at, document.pk, chunk.order_index)
+
+
+def _without_duplicates(passages: Iterable[Passage]) -> list[Passage]:
+    unique: dict[str, Passage] = {}
+    for passage in passages:
+        unique.setdefault(_normalised(passage.content), passage)
+    return list(unique.values())
+
+
+def _normalised(content: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", content).split())
+
+
+def _passage(chunk: Chunk, score: float) -> Passage:
+    return Passage(
+        chunk_id=chunk.pk,
+        document_id=chunk.document_id,
+        filename=chunk.document.filename,
+        order_index=chunk.order_index,
+        page_number=chunk.page_number,
+        start_char=chunk.start_char,
+        end_char=chunk.end_char,
+        heading_path=chunk.heading_path,
+        content=chunk.content,
+        score=score,
+    )

@@ -1,0 +1,62 @@
+"""Accepts uploads: once accepted, a document is either indexed or says why not."""
+
+from __future__ import annotations
+
+import uuid
+from functools import partial
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from apps.documents import jobs, originals
+from apps.documents.models import Document, IndexJob
+from apps.documents.tasks import index_documents
+from apps.documents.validation import validate_upload
+
+if TYPE_CHECKING:
+    from django.core.files import File
+
+    from apps.accounts.models import User
+
+
+def accept_upload(owner: User, upload: File[bytes]) -> Document:
+    """Store the file, queue its indexing and return the new document.
+
+    Raises:
+        AppError: the file is refused, see `validation`; or cannot be stored. Nothing is kept then.
+    """
+    accepted = validate_upload(upload)
+    document = Document(
+        id=uuid.uuid4(),
+        owner=owner,
+        filename=accepted.filename,
+        file_type=accepted.file_type,
+        mime_type=accepted.mime_type,
+        file_size=upload.size,
+    )
+    document.sha256 = originals.store_original(upload, document.stored_path)
+    try:
+        with transaction.atomic():
+            document.save(force_insert=True)
+            IndexJob.objects.create(document=document)
+            _start_indexing_on_commit()
+    except BaseException:
+        originals.remove_original(document.stored_path)
+        raise
+    return document
+
+
+def retry_document(document: Document) -> None:
+    """Index a failed document again; it is pending afterwards.
+
+    Raises:
+        DocumentNotFailedError: it did not fail.
+    """
+    with transaction.atomic():
+        jobs.retry(document)
+        _start_indexing_on_commit()
+
+
+def _start_indexing_on_commit() -> None:
+    # Robust: the sweep finds the job if the queue's file is unavailable now.
+    transaction.on_commit(partial(index_documents), robust=True)
