@@ -26,7 +26,7 @@ class StageStarted:
 
 @dataclass(frozen=True, slots=True)
 class StageFinished:
-    """A stage ended with its result contract (IntentResult, ExecutionResult, OrganizationResult)."""
+    """A stage ended; `result` is its contract: Intent-, Execution- or OrganizationResult."""
 
     stage: Stage
     result: BaseModel
@@ -43,7 +43,7 @@ class ToolCalled:
 
 @dataclass(frozen=True, slots=True)
 class ToolReturned:
-    """A tool answered; `hit_count` and `best_score` speak of a search, `error_code` of a failure."""
+    """A tool answered: a search with `hit_count` and `best_score`, a failure with `error_code`."""
 
     call_id: str
     name: str
@@ -61,7 +61,7 @@ class SourcesFound:
 
 @dataclass(frozen=True, slots=True)
 class AnswerStarted:
-    """The first visible token of a real answer follows; never sent for refusals or direct replies."""
+    """The first visible token of an answer follows; not sent for refusals and direct replies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +80,15 @@ class UsageReported:
     input_tokens: int
     output_tokens: int
     latency_ms: int
+    is_reported: bool = True  # False: the provider gave no usage, the counts are unknown
 
 
 @dataclass(frozen=True, slots=True)
 class RunFinished:
     """The answer is whole and valid. `text` equals the joined tokens.
 
-    `sources` are all that were found; `cited_labels` ("S1") those that the text cites, in the order
-    of their first use.
+    `sources` are those of SourcesFound; `cited_labels` ("S1") those that the text cites, in the
+    order of their first use.
     """
 
     outcome: Outcome

@@ -1,0 +1,137 @@
+"""The LangGraph flow: intent, then, unless it answers directly, execution and organization."""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from threading import RLock
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from django.conf import settings
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime  # noqa: TC002 - LangGraph reads the annotations
+
+from apps.agents.blueprints import blueprints
+from apps.agents.events import (
+    Outcome,
+    SourcesFound,
+    StageFinished,
+    StageStarted,
+    TokenProduced,
+)
+from apps.agents.evidence import is_sufficient
+from apps.agents.main_agent import build_main_agent
+from apps.agents.refusals import refusal_text
+from apps.agents.research_agent import build_research_agent
+from apps.agents.results import ExecutionResult, IntentResult, OrganizationResult
+from apps.agents.run_context import RunContext
+from apps.agents.stages.execution import research
+from apps.agents.stages.intent import recognise_intent
+from apps.agents.stages.organization import write_answer
+from apps.core.passages import Evidence  # noqa: TC001 - LangGraph reads the annotations
+from apps.llm.factory import chat_model
+
+if TYPE_CHECKING:
+    from langgraph.graph.state import CompiledStateGraph
+
+    from apps.agents.blueprints import Language
+    from kbqa_project.env import Environment
+
+type FlowGraph = CompiledStateGraph[Any, RunContext, Any, Any]
+
+_building = RLock()
+
+
+class FlowState(TypedDict, total=False):
+    """What the stages hand on; `outcome` and `text` are set by the stage that ends the run."""
+
+    intent: IntentResult
+    execution: ExecutionResult
+    evidence: Evidence
+    outcome: Outcome
+    text: str
+    cited_labels: tuple[str, ...]
+
+
+def flow_graph(language: Language) -> FlowGraph:
+    """Return the compiled flow for the active models; built once per configuration."""
+    with _building:
+        return _flow_graph(settings.ENV, language)
+
+
+@lru_cache(maxsize=8)
+def _flow_graph(env: Environment, language: Language) -> FlowGraph:
+    del env  # the key of the cache: another configuration has other models
+    stages = _Stages(language)
+    graph = StateGraph(FlowState, context_schema=RunContext)
+    graph.add_node("intent", stages.intent)
+    graph.add_node("execution", stages.execution)
+    graph.add_node("organization", stages.organization)
+    graph.add_node("refusal", _refuse)
+    graph.add_edge(START, "intent")
+    graph.add_conditional_edges("intent", _after_intent, [END, "execution"])
+    graph.add_conditional_edges("execution", _after_execution, ["refusal", "organization"])
+    graph.add_edge("refusal", END)
+    graph.add_edge("organization", END)
+    return graph.compile(name="answer_question")
+
+
+class _Stages:
+    """The nodes that call models, bound to the agents of one configuration and language."""
+
+    def __init__(self, language: Language) -> None:
+        self._intent_model = chat_model("intent")
+        research_agent = build_research_agent(chat_model("execution"), language)
+        self._research = partial(research, research_agent)
+        self._main_agent = build_main_agent(chat_model("organization"), language, self._research)
+
+    async def intent(self, state: FlowState, runtime: Runtime[RunContext]) -> FlowState:
+        run = runtime.context
+        run.emit(StageStarted("intent"))
+        result = await recognise_intent(self._intent_model, run)
+        run.emit(StageFinished("intent", result))
+        if result.route != blueprints().workflow.short_circuit.route:
+            return {"intent": result}
+        text = result.assistant_text or ""
+        run.emit(TokenProduced(text))
+        return {"intent": result, "outcome": "direct", "text": text}
+
+    async def execution(self, state: FlowState, runtime: Runtime[RunContext]) -> FlowState:
+        run = runtime.context
+        run.emit(StageStarted("execution"))
+        result, evidence = await self._research(state["intent"].execution_brief or "", run)
+        run.emit(StageFinished("execution", result))
+        run.emit(SourcesFound(evidence.sources))
+        return {"execution": result, "evidence": evidence}
+
+    async def organization(self, state: FlowState, runtime: Runtime[RunContext]) -> FlowState:
+        run = runtime.context
+        run.emit(StageStarted("organization"))
+        answer = await write_answer(self._main_agent, state["execution"], state["evidence"], run)
+        if answer is None:
+            return await _refuse(state, runtime)
+        return _ended(run, "answered", answer.text, answer.cited)
+
+
+async def _refuse(state: FlowState, runtime: Runtime[RunContext]) -> FlowState:
+    run = runtime.context
+    text = refusal_text(run.question, run.user)
+    run.emit(TokenProduced(text))
+    return _ended(run, "insufficient_evidence", text)
+
+
+def _ended(
+    run: RunContext, outcome: Outcome, text: str, cited_labels: tuple[str, ...] = ()
+) -> FlowState:
+    metadata = {"outcome": outcome, "cited_labels": list(cited_labels)}
+    result = OrganizationResult(assistant_text=text, response_metadata=metadata)
+    run.emit(StageFinished("organization", result))
+    return {"outcome": outcome, "text": text, "cited_labels": cited_labels}
+
+
+def _after_intent(state: FlowState) -> str:
+    return END if "outcome" in state else "execution"
+
+
+def _after_execution(state: FlowState, runtime: Runtime[RunContext]) -> str:
+    threshold = runtime.context.limits.evidence_threshold
+    return "organization" if is_sufficient(state["evidence"], threshold) else "refusal"

@@ -1,0 +1,67 @@
+"""The fixed refusal, and the gate that keeps a model's refusal marker out of the stream (pure)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from apps.agents.blueprints import blueprints
+
+if TYPE_CHECKING:
+    from apps.agents.blueprints import Language
+    from apps.agents.context import UserAgentContext
+
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_LATIN = re.compile(r"[A-Za-z]")
+_AROUND = " \t\r\n`*_\"'“”‘’「」《》[]()（）【】<>#-:：.。!！,，"
+
+
+def refusal_text(question: str, user: UserAgentContext) -> str:
+    """Return the refusal in the language of the question, or of the person if that is unclear."""
+    return blueprints().texts.refusal.render(_language(question, user))
+
+
+def _language(question: str, user: UserAgentContext) -> Language:
+    if _HAN.search(question):
+        return "zh"
+    return "en" if _LATIN.search(question) else user.language
+
+
+class RefusalGate:
+    """Holds text back while it may be the marker; white space and punctuation around it count not.
+
+    Text that goes on after the marker is held to the end: with a citation it is an answer that
+    happens to begin so, without one it is a refusal.
+    """
+
+    def __init__(self, marker: str) -> None:
+        self._marker = _folded(marker)
+        self._held: str | None = ""
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether all text so far is held."""
+        return self._held is not None
+
+    def feed(self, text: str) -> str:
+        """Return what may be shown: nothing yet, or everything held and the new text."""
+        if self._held is None:
+            return text
+        self._held += text
+        start = _folded(self._held.lstrip(_AROUND))[: len(self._marker)]
+        if self._marker.startswith(start):
+            return ""
+        return self.release()
+
+    def release(self) -> str:
+        """Return the held text and hold nothing more."""
+        text, self._held = self._held or "", None
+        return text
+
+    def begins_with_marker(self, text: str) -> bool:
+        """Whether `text` begins with the whole marker."""
+        return _folded(text.lstrip(_AROUND)).startswith(self._marker)
+
+
+def _folded(text: str) -> str:
+    return text.upper().replace(" ", "_")

@@ -1,0 +1,35 @@
+"""What one run carries through the graph and into tools and middleware."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from apps.agents.context import UserAgentContext
+    from apps.agents.events import RunEvent, Turn
+    from apps.core.passages import SearchPort
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """How much a run may search; `evidence_threshold` None means that any hit is evidence."""
+
+    top_k: int
+    max_searches: int
+    max_sources: int
+    evidence_threshold: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """The asker's words, the search port, the limits and the way to report events."""
+
+    question: str
+    history: tuple[Turn, ...]
+    user: UserAgentContext
+    search: SearchPort
+    limits: RunLimits
+    emit: Callable[[RunEvent], None]

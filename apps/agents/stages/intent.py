@@ -1,0 +1,71 @@
+"""Stage 1: where a message goes, and what it asks when read alone."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING
+
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from pydantic import ValidationError
+
+from apps.agents.blueprints import blueprints
+from apps.agents.citations import without_labels
+from apps.agents.conversation import conversation
+from apps.agents.errors import InvalidIntentError
+from apps.agents.model_calls import check_not_filtered, usage_event
+from apps.agents.prompting import stage_prompt
+from apps.agents.results import IntentResult
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from apps.agents.run_context import RunContext
+
+
+async def recognise_intent(model: BaseChatModel, run: RunContext) -> IntentResult:
+    """Return the validated result of the stage.
+
+    Raises:
+        InvalidIntentError: the output breaks the contract, also after the repair.
+        AppError: the model failed.
+    """
+    loaded = blueprints()
+    asking = model.bind(response_format={"type": "json_object"}).with_config(
+        tags=[loaded.agent("intent").tag]
+    )
+    messages = [SystemMessage(stage_prompt("intent", run)), *conversation(run)]
+    for _ in range(loaded.workflow.intent_repairs + 1):
+        started_at = time.monotonic()
+        reply = await asking.ainvoke(messages)
+        run.emit(usage_event("intent", reply, started_at=started_at))
+        check_not_filtered(reply)
+        result = _parsed(reply)
+        if result is not None:
+            return _within_limits(result, run, loaded.workflow.direct_max_chars)
+        note = loaded.texts.intent_invalid.render(run.user.language)
+        messages = [*messages, AIMessage(reply.text), HumanMessage(note)]
+    raise InvalidIntentError
+
+
+def _parsed(reply: AIMessage) -> IntentResult | None:
+    """Return the JSON object in the reply, which models like to fence, or None."""
+    start, end = reply.text.find("{"), reply.text.rfind("}")
+    try:
+        return IntentResult.model_validate(json.loads(reply.text[start : end + 1]))
+    except (ValueError, ValidationError):
+        return None
+
+
+def _within_limits(result: IntentResult, run: RunContext, direct_max_chars: int) -> IntentResult:
+    """Send a "direct" reply that is long or cites sources to execution: it states facts."""
+    reply = result.assistant_text or ""
+    is_small_talk = len(reply) <= direct_max_chars and without_labels(reply) == reply
+    if result.route == "NEEDS_EXECUTION" or is_small_talk:
+        return result
+    return IntentResult(
+        route="NEEDS_EXECUTION",
+        intent_summary=result.intent_summary,
+        execution_brief=run.question,
+        safety_flags=[*result.safety_flags, "direct_reply_rejected"],
+    )

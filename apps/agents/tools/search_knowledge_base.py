@@ -1,0 +1,57 @@
+"""The research agent's only tool: one search among the asker's documents."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from langchain_core.tools import StructuredTool
+from langgraph.prebuilt import ToolRuntime  # noqa: TC002 - read at run time
+
+from apps.agents.blueprints import blueprints
+from apps.agents.events import ToolCalled, ToolReturned
+from apps.agents.evidence import passage_block
+from apps.agents.run_context import RunContext  # noqa: TC001 - read at run time
+from apps.agents.tools.parameters import parameters_model
+from apps.core.errors import AppError
+from apps.core.passages import Passage  # noqa: TC001 - read at run time
+
+if TYPE_CHECKING:
+    from apps.agents.blueprints import Language
+
+NAME = "search_knowledge_base"
+
+
+def search_tool(language: Language) -> StructuredTool:
+    """Return the tool with its description in `language`; it runs within a RunContext."""
+    blueprint = blueprints().tools.search_knowledge_base
+    return StructuredTool.from_function(
+        coroutine=_search,
+        name=NAME,
+        description=blueprint.description.render(language),
+        args_schema=parameters_model(NAME, blueprint, language),
+        response_format="content_and_artifact",
+    )
+
+
+async def _search(query: str, runtime: ToolRuntime[RunContext]) -> tuple[str, list[Passage]]:
+    run = runtime.context
+    returned = partial(ToolReturned, runtime.tool_call_id or "", NAME)
+    run.emit(ToolCalled(runtime.tool_call_id or "", NAME, {"query": query}))
+    try:
+        passages = await run.search(query, limit=run.limits.top_k)
+    except AppError as error:
+        run.emit(returned(error_code=error.code))
+        raise
+    best = max((passage.score for passage in passages), default=None)
+    run.emit(returned(hit_count=len(passages), best_score=best))
+    return _content(passages, run), passages
+
+
+def _content(passages: list[Passage], run: RunContext) -> str:
+    texts, language = blueprints().texts, run.user.language
+    if not passages:
+        return texts.search_nothing.render(language)
+    return texts.search_result.render(
+        language, count=len(passages), passages=passage_block(passages)
+    )
