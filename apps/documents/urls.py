@@ -1,4 +1,16 @@
 """Pages of the documents app."""
 
+from django.urls import path
+
+from apps.documents import views
+
 app_name = "documents"
-urlpatterns: list[object] = []
+urlpatterns = [
+    path("documents", views.document_list, name="list"),
+    path("documents/upload", views.upload, name="upload"),
+    path("documents/<uuid:document_id>", views.document_detail, name="detail"),
+    path("documents/<uuid:document_id>/chunks", views.document_chunks, name="chunks"),
+    path("documents/<uuid:document_id>/retry", views.retry, name="retry"),
+    path("documents/<uuid:document_id>/delete", views.delete, name="delete"),
+    path("documents/<uuid:document_id>/download", views.download, name="download"),
+]

@@ -1,0 +1,16 @@
+"""The request of a page that only a known person opens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from apps.core.http import PageRequest
+
+if TYPE_CHECKING:
+    from apps.accounts.models import User
+
+
+class PersonRequest(PageRequest):
+    """A request behind `login_required`: in local mode its user is the local person."""
+
+    user: User

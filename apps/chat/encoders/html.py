@@ -1,0 +1,130 @@
+"""A run's events as named page events with fragments, for htmx's SSE extension.
+
+A token is only escaped text: it is encoded in the event loop and must stay cheap. The other events
+may read the database and are encoded in a thread.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+from django.template.loader import render_to_string
+from django.utils.html import escape
+from django.utils.translation import gettext as _
+
+from apps.agents.events import (
+    AnswerStarted,
+    SourcesFound,
+    StageStarted,
+    TokenProduced,
+    ToolCalled,
+    ToolReturned,
+)
+from apps.chat.models import AgentChatSession
+from apps.chat.shown import SEARCH_TOOL, ShownMessage, message_of, shown_source
+from apps.chat.stream_events import AnswerFailed, AnswerSaved
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from apps.agents.events import Stage
+    from apps.chat.stream_events import PageTurn, StreamEvent
+    from apps.core.passages import Source
+
+PageEvent = tuple[str, str]
+STAGES: tuple[Stage, ...] = ("intent", "execution", "organization")
+
+
+def encode(event: StreamEvent, turn: PageTurn) -> list[PageEvent]:
+    """Return the page events (name, HTML) of one event of a run; none for what no page shows."""
+    match event:
+        case TokenProduced(text=text):
+            return [("token", escape(text))]
+        case StageStarted(stage=stage) if stage != "organization":
+            return [_stage(stage, turn)]
+        case AnswerStarted():
+            return [_stage("organization", turn)]
+        case ToolCalled(name=name) if name == SEARCH_TOOL:
+            return [_search(event, turn)]
+        case ToolReturned(name=name) if name == SEARCH_TOOL:
+            return [_hits(event, turn)]
+        case SourcesFound(sources=sources):
+            return [_sources(sources, turn)]
+        case AnswerSaved() | AnswerFailed():
+            return _final(turn)
+    return []
+
+
+def steps_at(stage: Stage) -> list[dict[str, str]]:
+    """Return the three steps with their state while `stage` runs: done, now or next."""
+    labels = (_("理解问题"), _("检索资料"), _("撰写回答"))
+    now = STAGES.index(stage)
+    return [
+        {"label": label, "state": "done" if index < now else "now" if index == now else "next"}
+        for index, label in enumerate(labels)
+    ]
+
+
+def _stage(stage: Stage, turn: PageTurn) -> PageEvent:
+    # A stream that starts over must not append to what an earlier one brought.
+    context = {
+        "steps": steps_at(stage),
+        "is_first": stage == STAGES[0],
+        "message_id": turn.message_id,
+    }
+    return "stage", render_to_string("chat/message.html#stage", context)
+
+
+def _search(event: ToolCalled, turn: PageTurn) -> PageEvent:
+    context = {
+        "query": event.arguments.get("query", ""),
+        "call_key": _call_key(event.call_id, turn),
+    }
+    return "search", render_to_string("chat/message.html#search", context)
+
+
+def _hits(event: ToolReturned, turn: PageTurn) -> PageEvent:
+    context = {
+        "hit_count": event.hit_count,
+        "failed": event.error_code is not None,
+        "call_key": _call_key(event.call_id, turn),
+    }
+    return "hits", render_to_string("chat/message.html#hits", context)
+
+
+def _call_key(call_id: str, turn: PageTurn) -> str:
+    """Return an id that is safe in HTML and selectors: a model chooses `call_id` as it likes."""
+    return uuid.uuid5(turn.message_id, call_id).hex
+
+
+def _sources(sources: Sequence[Source], turn: PageTurn) -> PageEvent:
+    context = {
+        "sources": [shown_source(source) for source in sources],
+        "message_id": turn.message_id,
+    }
+    return "sources", render_to_string("chat/sources.html", context)
+
+
+def _final(turn: PageTurn) -> list[PageEvent]:
+    """Return the answer as it is stored, and its sources with what supports it marked."""
+    session = AgentChatSession.objects.filter(id=turn.session_id, deleted_at=None).first()
+    message = None if session is None else message_of(session, turn.message_id)
+    if message is None:
+        return [("final", escape(_("会话已删除。")))]  # an event without data is never dispatched
+    return [*_final_sources(message), ("final", _answer(message))]
+
+
+def _final_sources(message: ShownMessage) -> list[PageEvent]:
+    if not message.sources:
+        return []
+    context = {
+        "sources": message.sources,
+        "message_id": message.row.id,
+        "is_refusal": message.is_refusal,
+    }
+    return [("sources", render_to_string("chat/sources.html", context))]
+
+
+def _answer(message: ShownMessage) -> str:
+    return render_to_string("chat/message.html#answer", {"message": message})

@@ -1,0 +1,159 @@
+"""What a page shows of a conversation: plain values for the templates, all text still unescaped."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from django.db.models import Prefetch
+from django.utils.translation import gettext as _
+
+from apps.chat.marking import Piece, claims_by_label, marked_pieces
+from apps.chat.models import AgentChatMessage, MessageRole, MessageSource
+from apps.chat.rendering import Citation, render_answer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from uuid import UUID
+
+    from django.utils.safestring import SafeString
+
+    from apps.chat.models import AgentChatSession
+    from apps.core.passages import Source
+
+SEARCH_TOOL = "search_knowledge_base"
+EXCERPT_CHARS = 180
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSource:
+    """A source in the right pane."""
+
+    label: str
+    filename: str
+    page_number: int | None
+    heading_path: str
+    score: float
+    document_id: UUID
+    pieces: list[Piece]
+
+    @property
+    def number(self) -> str:
+        """The number that stands for the label."""
+        return self.label.removeprefix("S")
+
+    @property
+    def place(self) -> str:
+        """The file's name, with the page where there is one."""
+        if self.page_number is None:
+            return self.filename
+        return _("{name} 第 {page} 页").format(name=self.filename, page=self.page_number)
+
+    @property
+    def excerpt(self) -> str:
+        """What the citation's card shows: the passage from its first marked sentence on."""
+        texts = [piece.text for piece in self.pieces]
+        first = next((i for i, piece in enumerate(self.pieces) if piece.is_marked), 0)
+        text = "".join(texts[first:]).strip()
+        return text if len(text) <= EXCERPT_CHARS else f"{text[:EXCERPT_CHARS].rstrip()}…"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMessage:
+    """A question or an answer; `html` is set for answers that are over."""
+
+    row: AgentChatMessage
+    html: SafeString | str = ""
+    sources: list[ShownSource] = field(default_factory=list)
+    searches: list[str] = field(default_factory=list)
+
+    @property
+    def error_text(self) -> str:
+        """Why the answer failed, or the empty string."""
+        error = self.row.metadata.get("error") or {}
+        return str(error.get("message") or _("回答没有完成，请重新发送。"))
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the evidence did not suffice."""
+        return bool(self.row.metadata.get("outcome") == "insufficient_evidence")
+
+    @property
+    def best_score(self) -> float:
+        """How near the best passage was."""
+        return max(source.score for source in self.sources)
+
+
+def conversation_of(session: AgentChatSession) -> list[ShownMessage]:
+    """Return the session's questions and answers in order, with sources and searches."""
+    return show_messages(_with_sources(session))
+
+
+def message_of(session: AgentChatSession, message_id: UUID) -> ShownMessage | None:
+    """Return one question or answer of the session, or None."""
+    row = session.messages.conversation().filter(id=message_id).first()
+    if row is None:
+        return None
+    of_run = _with_sources(session).filter(run_id=row.run_id)
+    return next((shown for shown in show_messages(of_run) if shown.row.id == message_id), None)
+
+
+def show_messages(rows: Iterable[AgentChatMessage]) -> list[ShownMessage]:
+    """Return the questions and answers among `rows`, with the searches of their runs."""
+    searches: dict[UUID | None, list[str]] = {}
+    shown: list[ShownMessage] = []
+    for row in rows:
+        if row.role == MessageRole.TOOL:
+            searches.setdefault(row.run_id, []).extend(_searched(row))
+        elif row.role == MessageRole.USER:
+            shown.append(ShownMessage(row))
+        elif row.role == MessageRole.ASSISTANT:
+            shown.append(_shown_answer(row, searches.setdefault(row.run_id, [])))
+    return shown
+
+
+def shown_source(source: Source) -> ShownSource:
+    """Return a source that a run has just found, before an answer can mark anything in it."""
+    passage = source.passage
+    return ShownSource(
+        label=source.label,
+        filename=passage.filename,
+        page_number=passage.page_number,
+        heading_path=passage.heading_path,
+        score=passage.score,
+        document_id=passage.document_id,
+        pieces=[Piece(passage.content, is_marked=False)],
+    )
+
+
+def _with_sources(session: AgentChatSession) -> Iterable[AgentChatMessage]:
+    sources = MessageSource.objects.select_related("document", "chunk").order_by("citation_label")
+    return session.messages.visible().prefetch_related(Prefetch("sources", queryset=sources))
+
+
+def _shown_answer(row: AgentChatMessage, searches: list[str]) -> ShownMessage:
+    claims = claims_by_label(row.content)
+    sources = [_saved_source(source, claims) for source in row.sources.all()]
+    citations = {source.label: Citation(source.label, source.place) for source in sources}
+    return ShownMessage(row, render_answer(row.content, citations, row.id), sources, searches)
+
+
+def _saved_source(source: MessageSource, claims: dict[str, list[str]]) -> ShownSource:
+    chunk = source.chunk
+    return ShownSource(
+        label=source.citation_label,
+        filename=source.document.filename,
+        page_number=chunk.page_number,
+        heading_path=chunk.heading_path,
+        score=source.score,
+        document_id=source.document_id,
+        pieces=marked_pieces(chunk.content, claims.get(source.citation_label, [])),
+    )
+
+
+def _searched(row: AgentChatMessage) -> Sequence[str]:
+    """Return the query of a search's call, none for other tool messages."""
+    if row.tool_name != SEARCH_TOOL or row.metadata.get("type") != "tool_call":
+        return ()
+    return [str(json.loads(row.content).get("query", ""))]

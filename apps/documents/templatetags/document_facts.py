@@ -1,0 +1,26 @@
+"""Words about a document's indexing that a template cannot form itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django import template
+from django.utils.translation import gettext as _
+
+if TYPE_CHECKING:
+    from apps.documents.models import Document
+
+register = template.Library()
+
+SECONDS_PER_MINUTE = 60
+
+
+@register.simple_tag
+def remaining(document: Document) -> str:
+    """Return about how long indexing still takes, or the empty string when unknown."""
+    seconds = document.seconds_left
+    if seconds is None:
+        return ""
+    if seconds < SECONDS_PER_MINUTE:
+        return _("约剩 {n} 秒").format(n=max(1, round(seconds)))
+    return _("约剩 {n} 分钟").format(n=round(seconds / SECONDS_PER_MINUTE))
