@@ -86,7 +86,7 @@ DATABASES = {
     "default": {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": ENV.database_path,
-        "CONN_MAX_AGE": None,
+        "CONN_MAX_AGE": 0,  # each request has its own thread, so a kept connection would leak
         "OPTIONS": {
             # Concurrent writers wait instead of failing (measured: 0 of 400 writes failed).
             "transaction_mode": "IMMEDIATE",
@@ -115,7 +115,7 @@ HUEY = {
     },
 }
 WORKER_HEARTBEAT = DATA_DIR / "worker.alive"
-RECOVERY_COMMANDS: list[str] = []  # before each start of the web process, see prepare
+RECOVERY_COMMANDS: list[str] = ["recover", "recover_chat"]  # before each start of the web process, see prepare
 WARM_UP: list[str] = []  # functions that the web process calls in the background after its start
 
 CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
@@ -179,6 +179,7 @@ LOGGING = {
         "daphne": {"level": "WARNING"},
         "faiss": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
+        "httpx2": {"level": "WARNING"},
         "huey": {"level": "WARNING", "handlers": ["stderr"], "propagate": False},
         "pypdf": {"level": "ERROR"},
     },
