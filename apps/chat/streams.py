@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET
 
 from apps.agents.events import TokenProduced
 from apps.chat import answering, runs
-from apps.chat.encoders import json_sse
+from apps.chat.encoders import html, json_sse
 from apps.chat.endings import ending_of
 from apps.chat.models import AgentChatMessage, AgentChatSession, MessageRole, MessageStatus
 from apps.chat.stream_events import NumberedEvent, PageTurn
@@ -130,8 +130,6 @@ async def _encode_for_page(numbered: NumberedEvent, turn: PageTurn) -> bytes:
     Only the last frame carries the number, so that a reader that lost the connection between two
     frames of an event gets both again.
     """
-    from apps.chat.encoders import html  # noqa: PLC0415 - until the module is there
-
     if isinstance(numbered.event, TokenProduced):
         named = html.encode(numbered.event, turn)
     else:

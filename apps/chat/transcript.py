@@ -1,7 +1,7 @@
 """What one run produced, collected from its events: text, tool messages, results, calls.
 
-It keeps no passage text: tool results are stored as counts and scores, the results of stages
-without the passages they carry, so that a deleted document leaves no copy behind (003 §6.6).
+Passages are not kept: tool results are stored as counts and scores, long arguments are cut (a
+follow-up search may quote a passage), so that a deleted document leaves no copy behind (003 §6.6).
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ from apps.chat.models import MessageRole
 
 if TYPE_CHECKING:
     from apps.core.passages import Source
+
+
+KEPT_ARGUMENT_CHARS = 200  # of each text; the digest stands for the whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ class Transcript:
         self.tool_messages.append(
             SideMessage(
                 role=MessageRole.TOOL,
-                content=json.dumps(event.arguments, ensure_ascii=False, default=str),
+                content=json.dumps(_shortened(event.arguments), ensure_ascii=False, default=str),
                 metadata=ToolCall(call_id=event.call_id, tool=facts).model_dump(mode="json"),
                 tool_name=event.name,
             )
@@ -130,3 +133,10 @@ class Transcript:
                 metadata=StageResult(stage=event.stage).model_dump(mode="json"),
             )
         )
+
+
+def _shortened(arguments: dict[str, object]) -> dict[str, object]:
+    return {
+        name: value[:KEPT_ARGUMENT_CHARS] if isinstance(value, str) else value
+        for name, value in arguments.items()
+    }
