@@ -115,8 +115,8 @@ HUEY = {
     },
 }
 WORKER_HEARTBEAT = DATA_DIR / "worker.alive"
-RECOVERY_COMMANDS: list[str] = ["recover", "recover_chat"]  # before each start of the web process, see prepare
-WARM_UP: list[str] = []  # functions that the web process calls in the background after its start
+RECOVERY_COMMANDS = ["recover", "recover_chat"]  # before each start of the web process
+WARM_UP = ["apps.agents.flow.warm_up"]  # called by the web process in the background
 
 CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}

@@ -1,0 +1,1 @@
+"""What `make check` and `make test` do besides the ready-made tools."""
