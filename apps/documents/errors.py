@@ -104,3 +104,117 @@ class IndexOutdatedError(AppError):
     code = "INDEX_OUTDATED"
     http_status = 503
     message = _("索引与当前配置不符（{difference}）。请运行 manage.py reindex 重建索引。")
+
+
+class FileTooLargeError(AppError):
+    """The upload exceeds KBQA_MAX_UPLOAD_MIB."""
+
+    code = "FILE_TOO_LARGE"
+    http_status = 413
+    message = _("文件超过了 {limit_mib} MiB 的上限，请拆分或压缩后再上传。")
+
+
+class UnsupportedFileTypeError(AppError):
+    """The name's extension is not one that can be read."""
+
+    code = "UNSUPPORTED_FILE_TYPE"
+    http_status = 415
+    message = _("仅支持 PDF、Markdown 和 TXT 文件（.pdf、.md、.markdown、.txt）。")
+
+
+class ContentMismatchError(AppError):
+    """The content is not what the name's extension says."""
+
+    code = "CONTENT_MISMATCH"
+    http_status = 415
+    message = _("文件内容与扩展名不符，请确认文件没有损坏或被改名。")
+
+
+class EmptyFileError(AppError):
+    """The file holds nothing to read."""
+
+    code = "EMPTY_FILE"
+    http_status = 422
+    message = _("文件是空的，或只有空白字符。")
+
+
+class TextNotDecodableError(AppError):
+    """The text's encoding is unknown or ambiguous."""
+
+    code = "TEXT_NOT_DECODABLE"
+    http_status = 422
+    message = _("无法确定文本的编码，请另存为 UTF-8 后再上传。")
+
+
+class InvalidFilenameError(AppError):
+    """Nothing is left of the name once the harmful characters are gone."""
+
+    code = "INVALID_FILENAME"
+    http_status = 422
+    message = _("文件名无效，请改名后再上传。")
+
+
+class PdfEncryptedError(AppError):
+    """The PDF opens with a password only."""
+
+    code = "PDF_ENCRYPTED"
+    http_status = 422
+    message = _("PDF 设有打开密码，请去除密码后重新上传。")
+
+
+class PdfDamagedError(AppError):
+    """No engine can open the PDF or any of its pages."""
+
+    code = "PDF_DAMAGED"
+    http_status = 422
+    message = _("PDF 已损坏或不完整，请重新导出或重新下载后再上传。")
+
+
+class PdfTextNotExtractableError(AppError):
+    """The PDF has no text: it is a scan, or blank."""
+
+    code = "PDF_TEXT_NOT_EXTRACTABLE"
+    http_status = 422
+    message = _("PDF 中没有可提取的文字，可能是扫描件或空白文件；目前不支持扫描件。")
+
+
+class PdfTextGarbledError(AppError):
+    """The PDF's fonts do not tell which characters they draw."""
+
+    code = "PDF_TEXT_GARBLED"
+    http_status = 422
+    message = _("PDF 的字体缺少文字映射，提取结果是乱码。请重新导出 PDF，或上传原始文本。")
+
+
+class PdfTooManyPagesError(AppError):
+    """The PDF exceeds KBQA_MAX_PAGES."""
+
+    code = "PDF_TOO_MANY_PAGES"
+    http_status = 422
+    message = _("PDF 超过了 {limit} 页的上限，请拆分后再上传。")
+
+
+class ExtractionLimitError(AppError):
+    """Extraction exceeded its memory or the limit of characters, or its process died."""
+
+    code = "EXTRACTION_LIMIT"
+    http_status = 422
+    message = _("文件过大或过于复杂，提取文本时超出了限制。请拆分或重新导出后再上传。")
+
+
+class ExtractionTimeoutError(AppError):
+    """Extraction exceeded KBQA_EXTRACTION_TIMEOUT_S."""
+
+    code = "EXTRACTION_TIMEOUT"
+    http_status = 422
+    retryable = True
+    message = _("提取文本超时，请拆分文件或稍后重试。")
+
+
+class ExtractionStoppedError(AppError):
+    """The caller asked to stop, since the document is being deleted."""
+
+    code = "EXTRACTION_STOPPED"
+    http_status = 409
+    retryable = True
+    message = _("提取文本已取消。")

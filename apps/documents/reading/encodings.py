@@ -33,10 +33,12 @@ BYTE_ORDER_MARKS = (  # UTF-32 first: its little-endian mark begins with that of
 )
 MAX_NUL_SHARE = 0.10
 MAX_CONTROL_SHARE = 0.05
-UTF16_NUL_SHARE = 0.25  # of the bytes at even or at odd places, when the text is mostly ASCII
-UTF16_OTHER_NUL_SHARE = 0.02
+# UTF-16 of mostly ASCII text has NULs at even or at odd places, and nearly none at the others.
+WIDE_NUL_SHARE = 0.25
+WIDE_OTHER_NUL_SHARE = 0.02
 MIN_VALID_PER_FAULT = 20  # well-formed characters that prove UTF-8 in spite of one broken byte
 REPLACEMENT = "\ufffd"
+BYTES_PER_SURROGATE = 3
 
 # C0 controls that no text holds: NUL is counted apart; BS, SUB (DOS end) and ESC (colours) occur.
 _CONTROLS = bytes(set(range(0x20)) - set(b"\0\x08\t\n\x0b\x0c\r\x1a\x1b")) + b"\x7f"
@@ -54,7 +56,8 @@ class TextEncoding:
     """How a text file is to be decoded.
 
     `mark_bytes` is the length of the byte order mark, `cut_bytes` of an incomplete character at
-    the end; `broken_bytes` and `nul_bytes` count what is dropped. `guessed`: the name is inferred.
+    the end; `broken_bytes` and `nul_bytes` count what is dropped. `has_surrogates`: characters are
+    written as pairs (CESU-8). `guessed`: the name is inferred.
     """
 
     name: str
@@ -62,6 +65,7 @@ class TextEncoding:
     mark_bytes: int = 0
     cut_bytes: int = 0
     broken_bytes: int = 0
+    has_surrogates: bool = False
     nul_bytes: int = 0
     guessed: bool = False
 
@@ -76,9 +80,7 @@ def detect_encoding(blocks: Blocks) -> TextEncoding:
     marked = _marked(next(iter(blocks()), b""))
     if marked and marked.codec != "utf-8":
         return _strict(blocks, marked)
-    nul_bytes, wide = _inspect_bytes(blocks)
-    if wide:
-        return _strict(blocks, TextEncoding(wide, wide, guessed=True))
+    nul_bytes = _count_nuls(blocks)
     utf8 = replace(marked or TextEncoding("utf-8", "utf-8"), nul_bytes=nul_bytes)
     try:
         return _strict(blocks, utf8)
@@ -91,7 +93,7 @@ def detect_encoding(blocks: Blocks) -> TextEncoding:
 def decode(data: bytes, encoding: TextEncoding) -> str:
     """Return the text of `data`, whose encoding `detect_encoding` found."""
     body = data[encoding.mark_bytes : len(data) - encoding.cut_bytes]
-    if not encoding.broken_bytes:
+    if not (encoding.broken_bytes or encoding.has_surrogates):
         return body.decode(encoding.codec)
     return _joined_surrogates(body).decode("utf-8", "ignore")
 
@@ -108,26 +110,26 @@ def _marked(head: bytes) -> TextEncoding | None:
     return None
 
 
-def _inspect_bytes(blocks: Blocks) -> tuple[int, str]:
-    """Return the number of NUL bytes, and the UTF-16 codec that their places tell or "".
+def _count_nuls(blocks: Blocks) -> int:
+    """Return the number of NUL bytes of a text without UTF-16 or UTF-32 mark.
 
     Raises:
-        UnreadableError: CONTENT_MISMATCH when there are too many NULs or controls for a text.
+        UnreadableError: TEXT_NOT_DECODABLE when NULs alternate with ASCII (UTF-16 without mark);
+            CONTENT_MISMATCH when there are too many NULs or controls for a text.
     """
-    size = controls = even = odd = 0
+    size = controls = 0
+    nuls = [0, 0]
     for block in blocks():
-        shifted = size % 2
-        even += block[shifted::2].count(0)
-        odd += block[1 - shifted :: 2].count(0)
+        for parity in (0, 1):
+            nuls[(size + parity) % 2] += block[parity::2].count(0)
         controls += len(block) - len(block.translate(None, _CONTROLS))
         size += len(block)
-    half = max(size / 2, 1)
-    for codec, many, few in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
-        if many / half >= UTF16_NUL_SHARE and few / half <= UTF16_OTHER_NUL_SHARE:
-            return 0, codec
-    if even + odd > MAX_NUL_SHARE * size or controls > MAX_CONTROL_SHARE * size:
+    few, many = sorted(nuls)
+    if 2 * many > WIDE_NUL_SHARE * size and 2 * few <= WIDE_OTHER_NUL_SHARE * size:
+        raise UnreadableError(TEXT_NOT_DECODABLE)
+    if sum(nuls) > MAX_NUL_SHARE * size or controls > MAX_CONTROL_SHARE * size:
         raise UnreadableError(CONTENT_MISMATCH)
-    return even + odd, ""
+    return sum(nuls)
 
 
 def _strict(blocks: Blocks, encoding: TextEncoding) -> TextEncoding:
@@ -156,7 +158,9 @@ def _repaired_utf8(blocks: Blocks, encoding: TextEncoding) -> TextEncoding | Non
         return None
     if not has_visible(text):
         return None
-    return replace(encoding, broken_bytes=max(broken + 3 * lone_surrogates, 1))
+    return replace(
+        encoding, broken_bytes=broken + BYTES_PER_SURROGATE * lone_surrogates, has_surrogates=True
+    )
 
 
 def _joined_surrogates(data: bytes) -> bytes:

@@ -12,8 +12,8 @@ from collections import Counter
 
 from apps.documents.reading.characters import HANZI, common_hanzi
 
-# From here on another engine is asked, and from here on a page counts as unreadable.
-SUSPICIOUS = 0.03
+# From here on (any sign at all) another engine is asked, and from here on a page is unreadable.
+SUSPICIOUS = 0.001
 GARBLED = 0.25
 
 MIN_LETTERS = 8  # too few letters prove nothing
