@@ -30,6 +30,9 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 PREFIX = "KBQA_"
 ENV_FILE_VARIABLE = "KBQA_ENV_FILE"
 
+INHERITED_VARIABLES = (
+    "PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "TMPDIR", "LANG",
+)  # fmt: skip
 MILVUS_REMOTE_SCHEMES = ("http", "https")
 TRACING_SWITCHES = (
     "LANGSMITH_TRACING_V2",
@@ -210,6 +213,10 @@ class Environment(BaseSettings):
     def milvus_path(self) -> Path:
         """The Milvus Lite folder (meaningless when `milvus_is_remote`)."""
         return _absolute(self.milvus_uri) if self.milvus_uri else self.root / "milvus" / "kbqa.db"
+
+    def bare_environment(self) -> dict[str, str]:
+        """What a child needs that must not see our configuration: how to find its libraries."""
+        return {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
 
     @property
     def unknown_variables(self) -> list[str]:
