@@ -1,4 +1,8 @@
-"""The JSON forms of sessions and messages (003 §12.2): what comes in and what goes out."""
+"""The JSON forms of sessions and messages (003 §12.2): what comes in and what goes out.
+
+What comes in is no Ninja Schema, since those also accept a list or a number whose fields all have
+defaults.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 from uuid import UUID
 
-from ninja import Field, Schema
-from pydantic import BeforeValidator
+from ninja import Schema
+from pydantic import BaseModel, BeforeValidator, Field
 
 from apps.chat.metadata import AssistantOutput
 from apps.chat.models import MessageRole
@@ -28,27 +32,27 @@ def _clean(value: object) -> object:
 CleanText = Annotated[str, BeforeValidator(_clean)]
 
 
-class MessageIn(Schema):
+class MessageIn(BaseModel):
     """A message of a conversation that is carried over."""
 
     role: Literal["user", "assistant"]
     content: CleanText
 
 
-class SessionIn(Schema):
+class SessionIn(BaseModel):
     """A new session."""
 
     title: CleanText | None = None
     messages: Annotated[list[MessageIn], Field(max_length=MAX_IMPORTED_MESSAGES)] = []
 
 
-class SessionPatch(Schema):
+class SessionPatch(BaseModel):
     """A new name."""
 
     title: CleanText
 
 
-class QuestionIn(Schema):
+class QuestionIn(BaseModel):
     """A question to a session."""
 
     session_id: UUID

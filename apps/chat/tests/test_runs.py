@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import uuid
+from contextvars import ContextVar
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -227,8 +228,6 @@ async def test_failure_that_cannot_be_stored_still_ends_the_stream():
 
 
 async def test_run_does_not_inherit_the_context_of_its_request():
-    from contextvars import ContextVar
-
     seen = []
     variable = ContextVar("variable", default="none")
     variable.set("request")

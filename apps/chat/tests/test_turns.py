@@ -1,10 +1,18 @@
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from pydantic import BaseModel
 
-from apps.agents.events import StageFinished, TokenProduced, ToolCalled, ToolReturned, UsageReported
+from apps.agents.events import (
+    StageFinished,
+    TokenProduced,
+    ToolCalled,
+    ToolReturned,
+    UsageReported,
+)
 from apps.chat.endings import fail_turn, finish_turn, save_partial
 from apps.chat.errors import (
     EmptyQuestionError,
@@ -27,7 +35,9 @@ pytestmark = pytest.mark.django_db
 
 def rows(session):
     return list(
-        session.messages.order_by("seq").values_list("seq", "role", "status", "content", "error_code")
+        session.messages.order_by("seq").values_list(
+            "seq", "role", "status", "content", "error_code"
+        )
     )
 
 
@@ -38,7 +48,11 @@ def test_start_stores_question_placeholder_title_and_state(session):
         (2, "assistant", "generating", "", None),
     ]
     session.refresh_from_db()
-    assert (session.title, session.status, session.message_count) == ("年假 多少天？", "running", 2)
+    assert (session.title, session.status, session.message_count) == (
+        "年假 多少天？",
+        "running",
+        2,
+    )
     assert session.state_snapshot == {
         "status": "running",
         "run_id": str(turn.run_id),
@@ -106,7 +120,9 @@ def test_finish_stores_answer_sources_and_state(session, document):
         "cited_labels": ["S1"],
         "interrupted": False,
     }
-    assert list(answer.sources.values_list("citation_label", "score", "scope", "search_query")) == [
+    assert list(
+        answer.sources.values_list("citation_label", "score", "scope", "search_query")
+    ) == [
         ("S1", 0.9, f"user:{session.user_id}", "年假多少天"),
         ("S2", 0.9, f"user:{session.user_id}", "年假多少天"),
     ]
@@ -119,7 +135,7 @@ def test_finish_drops_the_sources_of_a_document_deleted_meanwhile(session, user,
     found = sources_of(document)[:1] + sources_of(other)
     turn = start_turn(session, "年假多少天？")
     document.delete()
-    labelled = (found[0], found[1].__class__("S2", found[1].passage, found[1].query))
+    labelled = (found[0], replace(found[1], label="S2"))
     assert finish_turn(turn, finished_transcript(sources=labelled)) == AnswerSaved(
         turn.message_id, "answered"
     )
@@ -172,8 +188,6 @@ def test_next_turn_follows_tool_messages(session):
 
 
 def test_stage_results_are_kept_below_zero_in_order(session):
-    from pydantic import BaseModel
-
     class Result(BaseModel):
         route: str
 
@@ -258,7 +272,9 @@ def test_session_totals_equal_the_sums_over_messages(session, settings):
     session.refresh_from_db()
     assert (session.total_tokens, session.total_cost, session.unpriced_calls) == (674, 0, 4)
     answers = session.messages.filter(role="assistant")
-    assert list(answers.values_list("input_tokens", "output_tokens", "cost")) == [(300, 37, None)] * 2
+    assert (
+        list(answers.values_list("input_tokens", "output_tokens", "cost")) == [(300, 37, None)] * 2
+    )
 
 
 def test_resend_of_the_last_answer_replaces_it(session):
@@ -280,7 +296,14 @@ def test_resend_of_an_earlier_answer_asks_anew_at_the_end(session):
     fail_turn(failed, RunInterruptedError())
     finish_turn(start_turn(session, "二"), finished_transcript())
     resend_turn(session, failed.message_id)
-    assert [m.content for m in session.messages.visible()] == ["一", "", "二", "十五天。[S1]", "一", ""]
+    assert [m.content for m in session.messages.visible()] == [
+        "一",
+        "",
+        "二",
+        "十五天。[S1]",
+        "一",
+        "",
+    ]
 
 
 def test_resend_of_a_completed_answer_is_refused(session):
