@@ -18,6 +18,7 @@ from django.views.decorators.http import require_safe
 
 from apps.core.errors import AppError
 from apps.core.heartbeat import heartbeat_age_s
+from apps.documents.index_definition import outdated
 from apps.documents.vectors.access import vector_store
 from apps.llm.factory import chat_model_name, embedding_model_name
 from kbqa_project import __version__
@@ -81,8 +82,11 @@ def _vector_store() -> tuple[State, str]:
     try:
         if vector_store().health().state == "loading":
             return "loading", "the vectors are being loaded"
+        mismatch = outdated()
     except (AppError, DatabaseError) as error:
         return "down", getattr(error, "code", type(error).__name__)
+    if mismatch is not None:
+        return "outdated", f"{mismatch.code}: run manage.py reindex"
     return "ok", ""
 
 
