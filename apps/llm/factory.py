@@ -64,8 +64,10 @@ def _chat_model(env: Environment) -> BaseChatModel:
     from apps.llm.openai_compatible import (  # noqa: PLC0415 - slow
         OpenAICompatibleChat,
         TimeLimits,
+        load_sdk,
     )
 
+    load_sdk()
     limits = TimeLimits(env.connect_timeout_s, env.first_token_timeout_s, env.idle_timeout_s)
     return OpenAICompatibleChat(endpoint=env.chat_endpoint, limits=limits)
 

@@ -7,6 +7,7 @@ and never after it; what goes wrong arrives as an error of `apps/llm/errors.py`.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import random
 import time
 from contextlib import aclosing
@@ -15,6 +16,7 @@ from itertools import batched
 from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import WeakKeyDictionary
 
+import httpx2
 from langchain_core.language_models.chat_models import BaseChatModel, agenerate_from_stream
 from langchain_core.messages import AIMessageChunk
 from langchain_core.utils.function_calling import convert_to_openai_tool
@@ -26,6 +28,7 @@ from apps.llm.vectors import checked_vectors
 from apps.llm.vendor_errors import UPSTREAM_FAILURES, app_error, may_retry, retry_after_s
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 
     from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
@@ -57,6 +60,7 @@ class OpenAICompatibleChat(BaseChatModel):
 
     endpoint: Any
     limits: TimeLimits
+    _tls: ssl.SSLContext = PrivateAttr(default_factory=httpx2.create_ssl_context)
     # Connections belong to an event loop, so each loop has its own client.
     _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = PrivateAttr(
         default_factory=WeakKeyDictionary
@@ -129,9 +133,12 @@ class OpenAICompatibleChat(BaseChatModel):
     async def _timed(
         self, messages: list[BaseMessage], **arguments: Any
     ) -> AsyncGenerator[ChatGenerationChunk]:
-        """Stream one attempt; TimeoutError when the first token or the next chunk is late."""
+        """Stream one attempt; TimeoutError when the first token or the next chunk is late.
+
+        A model that thinks first sends chunks without text: they keep the call alive.
+        """
         clock = asyncio.get_running_loop().time
-        deadline = clock() + self.limits.first_token_s
+        first_token_at = deadline = clock() + self.limits.first_token_s
         has_token = False
         async with aclosing(self._client()._astream(messages, **arguments)) as chunks:
             while True:
@@ -139,15 +146,15 @@ class OpenAICompatibleChat(BaseChatModel):
                     chunk = await anext(chunks, None)
                 if chunk is None:
                     return
-                has_token = has_token or _is_token(chunk)
-                if has_token:
-                    deadline = clock() + self.limits.idle_s
                 yield chunk
+                has_token = has_token or _is_token(chunk)
+                idle_at = clock() + self.limits.idle_s
+                deadline = idle_at if has_token else max(idle_at, first_token_at)
 
     def _client(self) -> Any:
         loop = asyncio.get_running_loop()
         if loop not in self._clients:
-            self._clients[loop] = _chat_client(self.endpoint, self.limits)
+            self._clients[loop] = _chat_client(self.endpoint, self.limits, self._tls)
         return self._clients[loop]
 
 
@@ -202,7 +209,12 @@ class OpenAICompatibleEmbeddings:
         return response.http_response.json()
 
 
-def _chat_client(endpoint: Endpoint, limits: TimeLimits) -> Any:
+def load_sdk() -> None:
+    """Import the SDK now, so that the first question does not wait for it."""
+    importlib.import_module("langchain_openai")
+
+
+def _chat_client(endpoint: Endpoint, limits: TimeLimits, tls: ssl.SSLContext) -> Any:
     import openai  # noqa: PLC0415 - slow
     from langchain_openai import ChatOpenAI
 
@@ -216,7 +228,7 @@ def _chat_client(endpoint: Endpoint, limits: TimeLimits) -> Any:
         stream_usage=True,
         stream_chunk_timeout=None,
         use_responses_api=False,
-        http_async_client=openai.DefaultAsyncHttpxClient(),
+        http_async_client=openai.DefaultAsyncHttpxClient(verify=tls),
     )
 
 

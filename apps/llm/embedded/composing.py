@@ -49,7 +49,7 @@ def _choose(
     question: str, standalone: str, passages: Sequence[Passage], vectors: SentenceVectors
 ) -> list[Ranked]:
     """Return the best sentences for one question, those far behind the best left out."""
-    ranked = rank(question, passages, vectors)
+    ranked = rank(question, passages, vectors, standalone)
     if not ranked:
         return []
     if not (

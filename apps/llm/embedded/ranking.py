@@ -15,7 +15,7 @@ import numpy as np
 
 from apps.llm.embedded.answer_kind import holds_new, kind_asked
 from apps.llm.embedded.sentences import sentences_of
-from apps.llm.embedded.words import term_set, terms
+from apps.llm.embedded.words import folded, term_set, terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,9 +31,9 @@ PRONOUNS = (
 )  # fmt: skip
 FEATURES = (
     "cosine", "coverage", "bm25", "passage_cosine", "passage_coverage", "rank", "kind", "context",
-    "is_question", "is_cut", "length", "labelled",
+    "is_question", "is_cut", "length", "labelled", "subject", "titled",
 )  # fmt: skip
-WEIGHTS = np.array([12.0, 2.0, 1.0, 6.0, 1.0, 1.0, 0.7, 0.7, -1.0, -0.5, 0.0, 0.3])
+WEIGHTS = np.array([12.0, 2.0, 1.0, 6.0, 1.0, 1.0, 0.7, 0.7, -1.0, -0.5, 0.0, 0.3, 1.0, 0.0])
 BM25_K = 1.2
 TYPICAL_CHARS = 60
 
@@ -75,12 +75,12 @@ class TermWeights:
         return sum(self.weight(term) for term in asked & held) / total if total else 0.0
 
 
-def rank(question: str, passages: Sequence[Passage], vectors: SentenceVectors) -> list[Ranked]:
+def rank(question: str, passages: Sequence[Passage], vectors: SentenceVectors, standalone: str="") -> list[Ranked]:
     """Return the shortlisted sentences of the passages, best first."""
     sentences = sentences_of(passages)
     if not sentences:
         return []
-    lexical = _lexical_features(question, passages, sentences)
+    lexical = _lexical_features(question, passages, sentences, standalone or question)
     order = np.argsort(-(lexical @ WEIGHTS), kind="stable")[:SHORTLIST]
     chosen = [sentences[i] for i in order]
     features = lexical[order]
@@ -95,7 +95,7 @@ def rank(question: str, passages: Sequence[Passage], vectors: SentenceVectors) -
 
 
 def _lexical_features(
-    question: str, passages: Sequence[Passage], sentences: Sequence[Sentence]
+    question: str, passages: Sequence[Passage], sentences: Sequence[Sentence], standalone: str
 ) -> np.ndarray:
     weights = TermWeights([s.text for s in sentences])
     asked = term_set([question])
@@ -104,6 +104,7 @@ def _lexical_features(
     held_by_passage = [
         term_set([p.content]) | heading for p, heading in zip(passages, headings, strict=True)
     ]
+    subjects = _subjects(standalone, passages)
     best_cosine = max(p.score for p in passages)
     rows = []
     for s in sentences:
@@ -124,6 +125,8 @@ def _lexical_features(
                 float(not s.is_whole),
                 math.log(len(s.text) / TYPICAL_CHARS),
                 float(s.is_labelled),
+                subjects[s.passage_index],
+                weights.coverage(asked, own | headings[s.passage_index]),
             )
         )
     return np.array(rows)
@@ -134,3 +137,15 @@ def _bm25(asked: set[str], text: str, weights: TermWeights) -> float:
     counts = Counter(terms(text))
     found = (weights.weight(t) * counts[t] * (BM25_K + 1) / (counts[t] + BM25_K) for t in asked)
     return sum(found) / 10
+
+
+def _subjects(standalone: str, passages: Sequence[Passage]) -> list[float]:
+    """Return for each passage how late its title is spoken of: 1 at the end, 0 for not at all."""
+    text = folded(standalone)
+    ends = []
+    for p in passages:
+        title = folded(p.heading_path.rpartition(" > ")[2] or p.filename.rpartition(".")[0])
+        at = text.rfind(title) if len(title)>1 else -1
+        ends.append(float(at+len(title)) if at>=0 else 0)
+    last = max(ends) or 1
+    return [e / last for e in ends]

@@ -37,7 +37,7 @@ _MARKUP = (
 )
 _HEADING = re.compile(r"^#{1,6}\s")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+•·]\s+|\d{1,2}[.)、]\s*(?=\D)|>\s?)+")
-_LABEL_LINE = re.compile(r"^\s*(?:[-*+•]\s+)?[^\s：:。！？|]{1,20}[：:]\s*\S")
+_LABEL_LINE = re.compile(rf"^\s*(?:[-*+•]\s+)?[\w{HAN} ·/%&-]{{1,20}}[：:]\s*[^\s/]")
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
 _TABLE_RULE = re.compile(r"^[\s|:\-]+$")
 _END = re.compile(
@@ -90,7 +90,7 @@ def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
 def split(content: str) -> Iterator[tuple[str, bool]]:
     """Yield each sentence of a passage as (text, whether it is a label line or a table row)."""
     for block, labelled in _blocks(content.split("\n")):
-        pieces = [block] if labelled else _divide(block)
+        pieces = [block] if labelled and len(block) <= MAX_CHARS else _divide(block)
         for piece in pieces:
             text = clean(piece)
             if len(text) >= MIN_CHARS:
@@ -105,7 +105,7 @@ def clean(text: str) -> str:
         text = stripped
     text = _LIST_MARK.sub("", text)
     text = re.sub(rf"(?<=[{HAN}，。；：、]) +(?=[{HAN}，。；：、])", "", re.sub(r"\s+", " ", text))
-    return text.strip()
+    return text.strip().lstrip("，。、；,;.)）」』”").lstrip()
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
