@@ -66,15 +66,14 @@ class IndexRun:
         drafts = self._drafts(document)
         model = embedding_model()
         self._on_store(lambda store: adopt_definition(store, dimension=model.dimension))
+        instance = self._on_store(lambda store: store.health().instance)
         self._remove_old(drafts)
         self._show(ProgressStage.EMBEDDING, 0, len(drafts))
         for part in batched(drafts, SLICE_SIZE):
             vectors = self._embed(part, total=len(drafts))
             self._store(document, part, vectors)
         self._show(ProgressStage.STORING, len(drafts), len(drafts))
-        self._on_store(lambda store: store.flush())
-        if self._on_store(lambda store: store.count(document.pk)) != len(drafts):
-            raise VectorStoreUnavailableError
+        self._on_store(lambda store: self._seal(store, instance, len(drafts)))
         jobs.succeed(self._claim, chunk_count=len(drafts))
 
     def fail(self, error: AppError, *, detail: str) -> None:
@@ -186,6 +185,15 @@ class IndexRun:
         ]
         self._on_store(lambda store: store.upsert(records))
         jobs.require_held(self._claim)
+
+    def _seal(self, store: VectorStore, instance: str, expected: int) -> None:
+        """Flush; count the vectors if the store was restarted meanwhile, and may have lost some.
+
+        The count is not made each time, since it looks at every vector of the collection.
+        """
+        store.flush()
+        if store.health().instance != instance and store.count(self._document_id) != expected:
+            raise VectorStoreUnavailableError
 
     def _on_store[T](self, call: Callable[[VectorStore], T]) -> T:
         """Return the call's result; it is repeated when the store was restarted meanwhile."""

@@ -32,7 +32,7 @@ def accept_upload(owner: User, upload: File[bytes]) -> Document:
         filename=accepted.filename,
         file_type=accepted.file_type,
         mime_type=accepted.mime_type,
-        file_size=upload.size,
+        file_size=accepted.size_bytes,
     )
     document.sha256 = originals.store_original(upload, document.stored_path)
     try:

@@ -14,13 +14,14 @@ from django.core.management.base import BaseCommand, CommandError
 from apps.core.parent_watch import add_parent_argument, watch_parent
 from apps.documents.errors import VectorStoreLockedError
 from apps.documents.vectors.local_folder import LocalFolder
+from apps.documents.vectors.owner import EXIT_LOCKED
 from apps.documents.vectors.server import VectorServer
 from apps.documents.vectors.wire import auth_key, socket_path
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-EXIT_LOCKED = 3
+
 EXIT_DEADLINE_S = 2.8  # the supervisor kills after 3 s; what was acknowledged is in the log
 
 

@@ -1,0 +1,37 @@
+"""Makes all vectors anew from the stored originals, after a change of the embedding settings."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils.translation import gettext as _
+
+from apps.core.errors import AppError
+from apps.documents.management.progress_bar import show_completion
+from apps.documents.models import Document, DocumentStatus
+from apps.documents.recovery import recover
+from apps.documents.reindexing import queue_reindexing
+
+
+class Command(BaseCommand):
+    """Rebuild the index; unchanged chunks keep their ids, so that old citations stay valid."""
+
+    help = __doc__
+
+    def handle(self, *_args: Any, **_options: Any) -> None:
+        """Queue every document, wait, and name what failed; may be interrupted and repeated."""
+        recover()
+        document_ids = queue_reindexing()
+        try:
+            show_completion(document_ids)
+        except AppError as error:
+            raise CommandError(error.text) from error
+        failed = Document.objects.filter(pk__in=document_ids, status=DocumentStatus.FAILED)
+        for document in failed:
+            self.stderr.write(f"{document.filename}: {document.error_message}")
+        summary = _("已重建 {done} 个文档的索引，{failed} 个失败。")
+        self.stdout.write(summary.format(done=len(document_ids) - len(failed), failed=len(failed)))
+        if failed:
+            sys.exit(1)
