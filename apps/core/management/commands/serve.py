@@ -99,7 +99,7 @@ def listen(address: str, port: int) -> socket.socket:
     try:
         return socket.create_server((address, port), family=family, backlog=BACKLOG)
     except (OSError, OverflowError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
+        reason = os.strerror(error.errno or 0) if isinstance(error, OSError) else error
         raise CommandError(f"cannot listen on {address} port {port}: {reason}") from None
 
 
