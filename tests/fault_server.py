@@ -34,12 +34,17 @@ WAITING_STEP_S = 0.02
 
 @dataclass(slots=True)
 class Request:
-    """What a client sent, and whether it went away before the answer was whole."""
+    """What a client sent."""
 
     path: str
     body: dict[str, Any]
     headers: dict[str, str]
-    is_abandoned: bool = False
+    abandoned: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether the client closed the connection before the answer was whole."""
+        return self.abandoned.is_set()
 
 
 @dataclass(slots=True)
@@ -77,6 +82,7 @@ class FaultServer:
         self.calls = _Script(script["calls"]) if script.get("calls") else None
         self.intents = _Script(script["intent"]) if script.get("intent") else None
         self.is_closing = threading.Event()
+        self._arrived = threading.Condition()
         handler = type("Handler", (_Handler,), {"owner": self})
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._http.daemon_threads = True
@@ -86,6 +92,21 @@ class FaultServer:
     def base_url(self) -> str:
         """The address that a client is configured with."""
         return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+
+    def wait_until_abandoned(self, request: Request, timeout_s: float = 10.0) -> None:
+        """Return when the client has left `request`, or after `timeout_s`."""
+        request.abandoned.wait(timeout_s)
+
+    def wait_for_requests(self, count: int, timeout_s: float = 10.0) -> None:
+        """Return when `count` requests have arrived, or after `timeout_s`."""
+        with self._arrived:
+            self._arrived.wait_for(lambda: len(self.requests) >= count, timeout_s)
+
+    def record(self, request: Request) -> None:
+        """Note a request that arrived."""
+        with self._arrived:
+            self.requests.append(request)
+            self._arrived.notify_all()
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -105,14 +126,14 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length", 0))
         body = json.loads(self.rfile.read(length))
         self.seen = Request(self.path, body, dict(self.headers))
-        self.owner.requests.append(self.seen)
+        self.owner.record(self.seen)
         try:
             if self.path.endswith("/embeddings"):
                 self._embeddings(body)
             else:
                 self._chat(body)
         except (BrokenPipeError, ConnectionResetError):
-            self.seen.is_abandoned = True
+            self.seen.abandoned.set()
             self.close_connection = True
 
     def log_message(self, *_args: object) -> None:
@@ -198,7 +219,7 @@ class _Handler(BaseHTTPRequestHandler):
         while time.monotonic() < deadline and not self.owner.is_closing.is_set():
             with contextlib.suppress(TimeoutError):
                 if not self.connection.recv(1, socket.MSG_PEEK):
-                    self.seen.is_abandoned = True
+                    self.seen.abandoned.set()
                     return
                 time.sleep(WAITING_STEP_S)
 

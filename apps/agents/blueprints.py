@@ -30,6 +30,14 @@ PLACES: dict[str, frozenset[str]] = {
 }
 
 
+TEXT_PLACES: dict[str, frozenset[str]] = {
+    "execution_summary": frozenset({"searches", "passages"}),
+    "search_result": frozenset({"count", "passages"}),
+    "evidence": frozenset({"summary", "passages", "labels"}),
+    "research_done": frozenset({"marker"}),
+}
+
+
 class BlueprintError(Exception):
     """A file of `config/` is missing or wrong; the message is one line for an operator."""
 
@@ -179,6 +187,7 @@ def load_blueprints(folder: Path) -> Blueprints:
         prompts=prompts,
     )
     _check_tools(loaded)
+    _check_texts(loaded.texts)
     return loaded
 
 
@@ -228,6 +237,14 @@ def _validated(model: type[Strict], data: object, name: str) -> Strict:
         location = first.get("loc")
         key = ".".join(map(str, location)) if isinstance(location, tuple) else ""
         raise BlueprintError(f"{name}.yaml: {key}: {first['msg']}") from None
+
+
+def _check_texts(texts: Texts) -> None:
+    for name in Texts.model_fields:
+        text: Localized = getattr(texts, name)
+        for language in LANGUAGES:
+            places = TEXT_PLACES.get(name, frozenset())
+            _check_places(f"texts.yaml: {name}.{language}", getattr(text, language), places)
 
 
 def _check_tools(loaded: Blueprints) -> None:
