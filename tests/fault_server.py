@@ -125,7 +125,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length", 0))
         body = json.loads(self.rfile.read(length))
-        self.seen = Request(self.path, body, dict(self.headers))
+        self.seen = Request(
+            self.path, body, {name.lower(): value for name, value in self.headers.items()}
+        )
         self.owner.record(self.seen)
         try:
             if self.path.endswith("/embeddings"):

@@ -34,6 +34,7 @@ UPSTREAM_FAILURES = (
     ValueError,
     LookupError,
     TypeError,
+    AttributeError,
 )
 
 # Codes of DashScope, OpenAI, DeepSeek and Moonshot, from their error code pages.

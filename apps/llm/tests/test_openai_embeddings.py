@@ -1,0 +1,86 @@
+"""The embeddings client against a real HTTP server: batches, checks, retries, usage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from apps.core.errors import AppError
+from apps.llm.openai_compatible import OpenAICompatibleEmbeddings
+from apps.llm.usage import EmbeddingUsage, embedding_usage
+from kbqa_project.env import Endpoint
+from tests.fault_server import FaultServer
+
+TEXTS = [f"第{n}段" for n in range(23)]
+
+
+def model(server: FaultServer, timeout_s: float = 10.0) -> OpenAICompatibleEmbeddings:
+    endpoint = Endpoint(SecretStr("sk-secret"), server.base_url, "text-embedding-v4")
+    return OpenAICompatibleEmbeddings(endpoint, 8, timeout_s=timeout_s, connect_timeout_s=5.0)
+
+
+def script(*calls: dict[str, Any]) -> dict[str, Any]:
+    return {"calls": list(calls)}
+
+
+def test_texts_are_sent_in_tens_and_usage_is_counted() -> None:
+    with FaultServer() as server, embedding_usage() as usage:
+        vectors = model(server).embed_documents(TEXTS)
+    assert [len(request.body["input"]) for request in server.requests] == [10, 10, 3]
+    assert server.requests[0].body["dimensions"] == 8
+    assert usage == EmbeddingUsage(requests=3, tokens=sum(map(len, TEXTS)))
+    assert len(vectors) == len(TEXTS)
+    assert [round(sum(x * x for x in vector), 6) for vector in vectors] == [1.0] * len(TEXTS)
+
+
+def test_order_of_the_answer_is_restored() -> None:
+    data = [
+        {"index": 1, "embedding": [0.0] * 7 + [2.0]},
+        {"index": 0, "embedding": [3.0] + [0.0] * 7},
+    ]
+    with FaultServer(script({"http": 200, "body": {"data": data}})) as server:
+        vectors = model(server).embed_documents(["a", "b"])
+    assert vectors == [[1.0] + [0.0] * 7, [0.0] * 7 + [1.0]]
+
+
+def test_base64_and_float_answers_are_the_same() -> None:
+    with FaultServer() as floats, FaultServer(script({"encoding": "base64"})) as encoded:
+        pairs = [model(server).embed_query("年假") for server in (floats, encoded)]
+    assert pairs[0] == pytest.approx(pairs[1], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        ({"dim": 7}, "EMBEDDING_DIMENSION_MISMATCH"),
+        ({"values": "nan"}, "EMBEDDING_INVALID"),
+        ({"values": "zero"}, "EMBEDDING_INVALID"),
+        ({"drop_last": 3}, "EMBEDDING_INVALID"),
+        ({"http": 200, "body": {"code": "Throttling"}}, "MODEL_UPSTREAM_ERROR"),
+        ({"http": 200, "body": {"data": None}}, "MODEL_UPSTREAM_ERROR"),
+        ({"http": 200, "body_text": "<html>"}, "MODEL_UPSTREAM_ERROR"),
+        ({"http": 200, "body": {"data": [{"embedding": "?"}] * 10}}, "EMBEDDING_INVALID"),
+        ({"http": 200, "body": {"data": [{"embedding": ["x"]}] * 10}}, "EMBEDDING_INVALID"),
+        ({"http": 200, "body": {"data": [{"index": 0}] * 10}}, "EMBEDDING_INVALID"),
+        ({"http": 401, "body": {}}, "MODEL_KEY_REJECTED"),
+    ],
+)
+def test_unusable_answer_is_refused(call: dict[str, Any], code: str) -> None:
+    with FaultServer(script(call)) as server, pytest.raises(AppError) as caught:
+        model(server).embed_documents(TEXTS)
+    assert (caught.value.code, len(server.requests)) == (code, 1)
+
+
+def test_busy_endpoint_is_retried_twice() -> None:
+    busy = {"http": 429, "headers": {"Retry-After": "0"}}
+    with FaultServer(script(busy, busy, {"ok": True})) as server:
+        assert len(model(server).embed_documents(["a"])) == 1
+    assert len(server.requests) == 3
+
+
+def test_silent_endpoint_times_out() -> None:
+    with FaultServer(script({"hang": 60})) as server, pytest.raises(AppError) as caught:
+        model(server, timeout_s=0.1).embed_query("a")
+    assert caught.value.code == "MODEL_TIMEOUT"
