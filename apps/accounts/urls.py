@@ -1,10 +1,20 @@
-"""Sign-in pages of login mode."""
+"""Sign-in pages of login mode; in local mode everybody is the local person already."""
 
 from django.contrib.auth import views
 from django.urls import path
 
+from apps.accounts.forms import LoginForm
+
 app_name = "accounts"
 urlpatterns = [
-    path("accounts/login/", views.LoginView.as_view(), name="login"),
-    path("accounts/logout/", views.LogoutView.as_view(), name="logout"),
+    path(
+        "accounts/login/",
+        views.LoginView.as_view(
+            template_name="accounts/login.html",
+            authentication_form=LoginForm,
+            redirect_authenticated_user=True,
+        ),
+        name="login",
+    ),
+    path("accounts/logout/", views.LogoutView.as_view(next_page="accounts:login"), name="logout"),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -20,10 +21,12 @@ def example_questions(user: User) -> list[str]:
     """Return at most three questions, about the documents that were indexed last."""
     newest = Document.objects.of(user).indexed().order_by("-created_at", "-id")[:MAX_EXAMPLES]
     titles = [_title(name) for name in newest.values_list("filename", flat=True)]
-    forms = [_("《{title}》主要讲了什么？"), _("《{title}》有哪些要点？"), _("《{title}》得出了什么结论？")]
-    if len(titles) == 1:
-        titles *= MAX_EXAMPLES
-    return [form.format(title=title) for form, title in zip(forms, titles, strict=False)]
+    forms = [
+        _("《{title}》主要讲了什么？"),
+        _("《{title}》有哪些要点？"),
+        _("《{title}》得出了什么结论？"),
+    ]
+    return [form.format(title=title) for form, title in zip(forms, cycle(titles), strict=False)]
 
 
 def _title(filename: str) -> str:

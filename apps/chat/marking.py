@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MIN_SIMILARITY = 0.5  # Dice coefficient of a claim and a sentence; below, nothing is marked
 _LABELS = re.compile(r"(?:\s*\[S\d{1,2}\])+")
 _LABEL = re.compile(r"S\d{1,2}")
-_SENTENCE = re.compile(r"[^。！？；!?;.\n]+(?:[。！？；!?;\n]+|\.+|$)")
+_SENTENCE = re.compile(r"(?:[^。！？!?.\n]|\.(?!\s|$))+(?:[。！？!?\n]|\.(?=\s|$)|$)+")
 _WORD = re.compile(r"[^\W_\u3400-\u9fff]+|[\u3400-\u9fff]+")
 _HAN_START = "\u3400"
 
@@ -31,7 +31,7 @@ class Piece:
 
 
 def claims_by_label(answer: str) -> dict[str, list[str]]:
-    """Return for each label the sentences of the answer that it stands behind."""
+    """Return for each label that the answer cites the sentences that it stands behind."""
     claims: dict[str, list[str]] = {}
     start = 0
     for match in _LABELS.finditer(answer):
@@ -39,9 +39,8 @@ def claims_by_label(answer: str) -> dict[str, list[str]]:
             text for text in _SENTENCE.findall(answer[start : match.start()]) if _words(text)
         ]
         start = match.end()
-        if sentences:
-            for label in _LABEL.findall(match[0]):
-                claims.setdefault(label, []).append(sentences[-1])
+        for label in _LABEL.findall(match[0]):
+            claims.setdefault(label, []).extend(sentences[-1:])
     return claims
 
 
@@ -54,9 +53,10 @@ def marked_pieces(passage: str, claims: Iterable[str]) -> list[Piece]:
     position = 0
     for index, (start, end) in enumerate(spans):
         if index in marked:
-            pieces += [Piece(passage[position:start], False), Piece(passage[start:end], True)]
+            pieces.append(Piece(passage[position:start], is_marked=False))
+            pieces.append(Piece(passage[start:end], is_marked=True))
             position = end
-    pieces.append(Piece(passage[position:], False))
+    pieces.append(Piece(passage[position:], is_marked=False))
     return [piece for piece in pieces if piece.text]
 
 

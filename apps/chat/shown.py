@@ -1,4 +1,4 @@
-"""What a page shows of a conversation: plain values for the templates, all text still unescaped."""
+"""What a page shows of a conversation: plain values for the templates, text not yet escaped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db.models import Prefetch
 from django.utils.translation import gettext as _
 
 from apps.chat.marking import Piece, claims_by_label, marked_pieces
-from apps.chat.models import AgentChatMessage, MessageRole, MessageSource
+from apps.chat.models import AgentChatMessage, MessageRole, MessageSource, MessageStatus
 from apps.chat.rendering import Citation, render_answer
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class ShownSource:
     score: float
     document_id: UUID
     pieces: list[Piece]
+    is_cited: bool = True
 
     @property
     def number(self) -> str:
@@ -73,6 +74,11 @@ class ShownMessage:
         """Why the answer failed, or the empty string."""
         error = self.row.metadata.get("error") or {}
         return str(error.get("message") or _("回答没有完成，请重新发送。"))
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the answer is still being written."""
+        return self.row.status == MessageStatus.GENERATING
 
     @property
     def is_refusal(self) -> bool:
@@ -135,6 +141,7 @@ def _with_sources(session: AgentChatSession) -> Iterable[AgentChatMessage]:
 def _shown_answer(row: AgentChatMessage, searches: list[str]) -> ShownMessage:
     claims = claims_by_label(row.content)
     sources = [_saved_source(source, claims) for source in row.sources.all()]
+    sources.sort(key=lambda source: not source.is_cited)
     citations = {source.label: Citation(source.label, source.place) for source in sources}
     return ShownMessage(row, render_answer(row.content, citations, row.id), sources, searches)
 
@@ -149,6 +156,7 @@ def _saved_source(source: MessageSource, claims: dict[str, list[str]]) -> ShownS
         score=source.score,
         document_id=source.document_id,
         pieces=marked_pieces(chunk.content, claims.get(source.citation_label, [])),
+        is_cited=source.citation_label in claims,
     )
 
 

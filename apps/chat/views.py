@@ -142,7 +142,8 @@ def rename(request: PersonRequest, session_id: UUID) -> HttpResponse:
     try:
         rename_session(session, request.POST.get("title", ""))
     except ValidationFailedError:
-        context |= {"title": request.POST.get("title", ""), "error": _("请输入标题，最多 255 个字符。")}
+        context["title"] = request.POST.get("title", "")
+        context["error"] = _("请输入标题，最多 255 个字符。")
         return render_page(
             request, "chat/ask_about_session.html", context, fragment="rename", status=422
         )
@@ -193,10 +194,10 @@ def _chat_page(
 
 
 def _pane(conversation: list[ShownMessage], message_id: str | None) -> ShownMessage | None:
-    """Return the answer whose sources show: the chosen one, else the last that has any."""
+    """Return the answer whose sources show: the chosen, else the last that has or gets some."""
     answers = [m for m in conversation if m.row.role == MessageRole.ASSISTANT]
     chosen = [m for m in answers if str(m.row.id) == message_id]
-    candidates = chosen or [m for m in answers if m.sources] or answers
+    candidates = chosen or [m for m in answers if m.sources or m.is_running] or answers
     return candidates[-1] if candidates else None
 
 
@@ -208,7 +209,7 @@ def _sessions_context(
     limit = min(int(asked), MAX_SESSIONS_SHOWN) if asked.isdecimal() else SESSIONS_STEP
     found = AgentChatSession.objects.of(request.user).recent_first()
     if query:
-        found = found.filter(title__icontains=query)
+        found = found.matching(query)
     rows = list(found[: limit + 1])
     current = str(session.id) if session else request.GET.get("current", "")
     address = reverse("chat:sessions")
@@ -231,9 +232,10 @@ def _uuid_in(rows: list[AgentChatSession], text: str) -> UUID | None:
 def _composer_context(
     request: PersonRequest, session: AgentChatSession | None, refusal: AppError | None
 ) -> dict[str, object]:
+    address = reverse("chat:ask", args=[session.id]) if session else reverse("chat:ask_first")
     return {
         "session": session,
-        "ask_url": reverse("chat:ask", args=[session.id]) if session else reverse("chat:ask_first"),
+        "ask_url": address,
         "composer_error": "" if refusal is None else refusal.text,
         "question_text": "" if refusal is None else request.POST.get("question", ""),
     }

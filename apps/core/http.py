@@ -1,4 +1,4 @@
-"""What views share: the typed request of the pages, and answering with a page or a fragment of it."""
+"""What views share: the typed request of a page, and answering with a page or its fragment."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@
     }).observe(toasts, { childList: true });
 
     document.body.addEventListener("htmx:afterSwap", (event) => {
-      if (event.detail.target.id === "dialog") showDialog();
+      if (event.detail.target?.id === "dialog") showDialog(); // a stream's swap has no target
     });
     document.body.addEventListener("htmx:sendError", () => toast("toast-offline"));
     document.body.addEventListener("htmx:beforeSwap", (event) => {

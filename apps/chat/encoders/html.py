@@ -6,6 +6,7 @@ may read the database and are encoded in a thread.
 
 from __future__ import annotations
 
+import re
 import uuid
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from apps.core.passages import Source
 
 PageEvent = tuple[str, str]
+_LABEL = re.compile(r"\[S(\d{1,2})\]")  # the flow sends a label whole, never cut in two
 STAGES: tuple[Stage, ...] = ("intent", "execution", "organization")
 
 
@@ -40,7 +42,7 @@ def encode(event: StreamEvent, turn: PageTurn) -> list[PageEvent]:
     """Return the page events (name, HTML) of one event of a run; none for what no page shows."""
     match event:
         case TokenProduced(text=text):
-            return [("token", escape(text))]
+            return [("token", _LABEL.sub(r'<span class="cite">\1</span>', escape(text)))]
         case StageStarted(stage=stage) if stage != "organization":
             return [_stage(stage, turn)]
         case AnswerStarted():

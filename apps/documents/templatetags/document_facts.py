@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from django import template
 from django.utils.translation import gettext as _
 
+from apps.documents.progress import remaining_s
+
 if TYPE_CHECKING:
     from apps.documents.models import Document
 
@@ -18,7 +20,7 @@ SECONDS_PER_MINUTE = 60
 @register.simple_tag
 def remaining(document: Document) -> str:
     """Return about how long indexing still takes, or the empty string when unknown."""
-    seconds = document.seconds_left
+    seconds = remaining_s(document)
     if seconds is None:
         return ""
     if seconds < SECONDS_PER_MINUTE:

@@ -1,0 +1,22 @@
+"""The sign-in form, dressed for our pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib.auth.forms import AuthenticationForm
+from django.utils.translation import gettext_lazy as _
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+
+class LoginForm(AuthenticationForm):
+    """Name and password."""
+
+    def __init__(self, request: HttpRequest | None = None, data: object = None) -> None:
+        super().__init__(request, data)  # type: ignore[arg-type]
+        self.fields["username"].label = _("用户名")
+        self.fields["password"].label = _("密码")
+        for field in self.fields.values():
+            field.widget.attrs["class"] = "input"

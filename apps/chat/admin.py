@@ -1,0 +1,109 @@
+"""Conversations for the audit: totals, messages inline, sources; all read-only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
+
+from apps.chat.models import AgentChatMessage, AgentChatSession, MessageSource
+from apps.core.admin import AuditAdmin
+from apps.core.fields import yuan
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from django.db.models import QuerySet
+    from django.http import HttpRequest
+
+OPENING_CHARS = 80
+MESSAGE_FACTS = [
+    "seq", "role", "status", "opening", "model_code", "input_tokens", "output_tokens", "cost_yuan",
+    "latency_ms", "error_code", "created_at",
+]  # fmt: skip
+
+
+class MessageFacts:
+    """Columns that lists and inlines of messages share."""
+
+    @admin.display(description=_("内容"))
+    def opening(self, message: AgentChatMessage) -> str:
+        """Return the first characters of the text."""
+        text = message.content
+        return text if len(text) <= OPENING_CHARS else f"{text[:OPENING_CHARS]}…"
+
+    @admin.display(description=_("费用（元）"))
+    def cost_yuan(self, message: AgentChatMessage) -> Decimal | None:
+        """Return the cost in yuan; None when the model has no price."""
+        return None if message.cost is None else yuan(message.cost)
+
+
+class MessageInline(MessageFacts, admin.TabularInline):  # type: ignore[type-arg]
+    model = AgentChatMessage
+    fields = readonly_fields = MESSAGE_FACTS
+    extra = 0
+    can_delete = False
+    show_change_link = True
+
+
+class VisibleMessageInline(MessageInline):
+    verbose_name_plural = _("可见消息")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AgentChatMessage]:
+        """Return what the person saw, in order."""
+        return super().get_queryset(request).filter(seq__gt=0).order_by("seq")
+
+
+class AuditMessageInline(MessageInline):
+    verbose_name_plural = _("审计消息")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AgentChatMessage]:
+        """Return what only the audit sees, in order."""
+        return super().get_queryset(request).filter(seq__lt=0).order_by("-seq")
+
+
+@admin.register(AgentChatSession)
+class AgentChatSessionAdmin(AuditAdmin):
+    list_display = [
+        "__str__", "user", "status", "message_count", "total_tokens", "total_yuan",
+        "unpriced_calls", "last_activity_at", "deleted_at",
+    ]  # fmt: skip
+    list_filter = ["status", "last_activity_at", ("deleted_at", admin.EmptyFieldListFilter)]
+    search_fields = ["title", "id", "user__username"]
+    list_select_related = ["user"]
+    ordering = ["-last_activity_at"]
+    inlines = [VisibleMessageInline, AuditMessageInline]
+
+    @admin.display(description=_("费用（元）"), ordering="total_cost")
+    def total_yuan(self, session: AgentChatSession) -> Decimal:
+        """Return the session's cost in yuan."""
+        return yuan(session.total_cost)
+
+
+class MessageSourceInline(admin.TabularInline):  # type: ignore[type-arg]
+    model = MessageSource
+    fields = readonly_fields = ["citation_label", "document", "score", "search_query", "scope"]
+    extra = 0
+    can_delete = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[MessageSource]:
+        """Return the sources with their documents."""
+        return super().get_queryset(request).select_related("document")
+
+
+@admin.register(AgentChatMessage)
+class AgentChatMessageAdmin(MessageFacts, AuditAdmin):
+    list_display = ["session_id", *MESSAGE_FACTS]
+    list_filter = ["role", "status", "model_code", "error_code", "created_at"]
+    search_fields = ["session__id", "run_id", "id"]
+    ordering = ["-created_at"]
+    inlines = [MessageSourceInline]
+
+
+@admin.register(MessageSource)
+class MessageSourceAdmin(AuditAdmin):
+    list_display = ["citation_label", "document", "message_id", "score", "created_at"]
+    search_fields = ["document__filename", "message__id"]
+    list_select_related = ["document"]
+    ordering = ["-created_at"]

@@ -1,0 +1,158 @@
+"""A real server and a real Chromium for the browser tests; each test gets a clean context."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from checks.browser import find_browser
+
+ROOT = Path(__file__).resolve().parents[2]
+READY_WITHIN_S = 60
+CHROMIUM_ARGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+]
+DESKTOP = {"width": 1440, "height": 900}
+PHONE = {"width": 390, "height": 844}
+
+
+@dataclass
+class Complaints:
+    """What went wrong in the browser: console and script errors, CSP reports, foreign loads."""
+
+    base: str
+    lines: list[str] = field(default_factory=list)
+
+    def watch(self, page):
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.lines.append(f"script error: {error}"))
+        page.on("request", self._request)
+        page.on("dialog", lambda dialog: self.lines.append(f"dialog: {dialog.message}"))
+
+    def _console(self, message):
+        if message.type in {"error", "warning"}:
+            self.lines.append(f"{message.type}: {message.text}")
+
+    def _request(self, request):
+        if not request.url.startswith((self.base, "data:", "about:")):
+            self.lines.append(f"foreign request: {request.url}")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """The address of `manage.py serve` on a data folder of its own."""
+    data_dir = tmp_path_factory.mktemp("data")
+    port = _free_port()
+    log_path = data_dir.parent / f"serve-{port}.log"
+    with log_path.open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "serve", "--port", str(port)],
+            cwd=ROOT,
+            env={**os.environ, **_environment(data_dir)},
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        _wait_until_healthy(port, process, log_path)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=30)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=CHROMIUM_ARGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def complaints(server):
+    """Fails the test when the browser had anything to complain about."""
+    noted = Complaints(server)
+    yield noted
+    assert noted.lines == []
+
+
+@pytest.fixture
+def open_page(server, chromium, complaints):
+    """Opens a page of the server in a new context: `open_page("/chat", viewport=PHONE)`."""
+    contexts = []
+
+    def open_page(path, *, viewport=DESKTOP, locale="zh-CN", scheme="light", script=True):
+        context = chromium.new_context(
+            base_url=server,
+            viewport=viewport,
+            locale=locale,
+            color_scheme=scheme,
+            java_script_enabled=script,
+            reduced_motion="reduce",
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(30_000)
+        complaints.watch(page)
+        page.goto(path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="session")
+def make_pdf(chromium):
+    """Prints HTML to a PDF with a text layer."""
+
+    def make_pdf(path, html):
+        page = chromium.new_page()
+        page.set_content(html)
+        page.pdf(path=path)
+        page.close()
+        return path
+
+    return make_pdf
+
+
+def _environment(data_dir):
+    return {
+        "KBQA_DATA_DIR": str(data_dir),
+        "KBQA_ENV_FILE": "",
+        "DJANGO_SETTINGS_MODULE": "kbqa_project.settings",
+    }
+
+
+def _free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _wait_until_healthy(port, process, log_path):
+    deadline = time.monotonic() + READY_WITHIN_S
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as answer:
+                if answer.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.2)
+    process.kill()
+    raise AssertionError(f"the server did not get ready:\n{log_path.read_text()[-4000:]}")
