@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,8 @@ def store_original(upload: File[bytes], path: Path) -> str:
         part.replace(path)
         _sync_directory(path.parent)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # the sweep removes what cannot be removed now
+            part.unlink()
         raise StorageUnavailableError from error
     return digest
 

@@ -86,7 +86,8 @@ class VectorClient:
     def search(self, vector: Vector, *, scopes: Sequence[str], limit: int) -> list[VectorHit]:
         """Return the `limit` nearest chunks within `scopes`, best first."""
         block = checked_matrix([vector]).tobytes()
-        hits = self._call("search", READ_TIMEOUT_S, block, scopes=list(scopes), limit=limit)
+        names = [checked_scope(scope) for scope in scopes]
+        hits = self._call("search", READ_TIMEOUT_S, block, scopes=names, limit=limit)
         return [VectorHit(UUID(chunk_id), score) for chunk_id, score in hits]
 
     def count(self, document_id: UUID | None = None) -> int:
@@ -109,17 +110,28 @@ class VectorClient:
 
     def _call(self, method: str, timeout_s: float, block: bytes = b"", **values: object) -> Any:
         header = {"method": method, **values}
-        with self._lock:
-            idle = self._idle.pop() if self._idle else None
-        if idle is not None:
-            try:
-                return self._exchange(idle, header, block, timeout_s=timeout_s)
-            except (EOFError, ConnectionError):
-                idle.close()
         try:
-            return self._exchange(self._open(), header, block, timeout_s=timeout_s)
+            answer = self._ask_idle(header, block, timeout_s)
+            if answer is None:
+                answer = self._exchange(self._open(), header, block, timeout_s=timeout_s)
         except (EOFError, OSError, AuthenticationError) as error:
             raise VectorStoreUnavailableError from error
+        if "error" in answer:
+            raise ERRORS[answer["error"]](**answer["places"])
+        return answer["result"]
+
+    def _ask_idle(
+        self, header: dict[str, object], block: bytes, timeout_s: float
+    ) -> dict[str, Any] | None:
+        """Make one call on an idle connection; None when there is none that still works."""
+        with self._lock:
+            idle = self._idle.pop() if self._idle else None
+        if idle is None:
+            return None
+        try:
+            return self._exchange(idle, header, block, timeout_s=timeout_s)
+        except (EOFError, ConnectionError):
+            return None
 
     def _open(self) -> PatientConnection:
         connection = connect(self._path, timeout_s=CONNECT_TIMEOUT_S)
@@ -138,7 +150,7 @@ class VectorClient:
         block: bytes,
         *,
         timeout_s: float,
-    ) -> Any:
+    ) -> dict[str, Any]:
         """Make one call; the connection is kept for the next one unless the call broke off."""
         connection.deadline = time.monotonic() + timeout_s
         try:
@@ -149,6 +161,4 @@ class VectorClient:
             raise
         with self._lock:
             self._idle.append(connection)
-        if "error" in answer:
-            raise ERRORS[answer["error"]](**answer["places"])
-        return answer["result"]
+        return answer
