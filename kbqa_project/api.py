@@ -5,13 +5,21 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from django.core.exceptions import RequestDataTooBig
 from django.db import OperationalError
 from django.http import Http404
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
 from apps.chat.api import router as chat_router
-from apps.core.errors import AppError, DatabaseBusyError, NotFoundError, ValidationFailedError
+from apps.core.errors import (
+    AppError,
+    BadRequestError,
+    DatabaseBusyError,
+    NotFoundError,
+    RequestTooLargeError,
+    ValidationFailedError,
+)
 from apps.core.middleware import error_response
 from apps.documents.api import router as documents_router
 
@@ -23,13 +31,6 @@ logger = logging.getLogger(__name__)
 api = NinjaAPI(title="KBQA", version="1", urls_namespace="api", docs_url=None)
 api.add_router("", documents_router)
 api.add_router("", chat_router)
-
-
-class MalformedRequestError(ValidationFailedError):
-    """The body is no JSON at all."""
-
-    code = "BAD_REQUEST"
-    http_status = 400
 
 
 @api.exception_handler(AppError)
@@ -48,8 +49,15 @@ def answer_invalid(request: HttpRequest, error: ValidationError) -> HttpResponse
 
 @api.exception_handler(HttpError)
 def answer_http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
-    """Answer what Ninja itself refuses (a body that is no JSON)."""
-    return error_response(request, MalformedRequestError(detail=str(error)))
+    """Answer what Ninja itself refuses: a body that is no JSON."""
+    logger.info("refused by Ninja: %s", error)
+    return error_response(request, BadRequestError())
+
+
+@api.exception_handler(RequestDataTooBig)
+def answer_too_large(request: HttpRequest, _error: RequestDataTooBig) -> HttpResponse:
+    """Answer 413 for a body beyond DATA_UPLOAD_MAX_MEMORY_SIZE."""
+    return error_response(request, RequestTooLargeError())
 
 
 @api.exception_handler(Http404)

@@ -8,6 +8,7 @@ one line per mistake and never shows a value, since a value may be a secret.
 from __future__ import annotations
 
 import os
+import re
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -33,6 +34,7 @@ ENV_FILE_VARIABLE = "KBQA_ENV_FILE"
 INHERITED_VARIABLES = (
     "PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "TMPDIR", "LANG",
 )  # fmt: skip
+ORIGIN = re.compile(r"https?://[\w.-]+(:\d+)?")
 MILVUS_REMOTE_SCHEMES = ("http", "https")
 TRACING_SWITCHES = (
     "LANGSMITH_TRACING_V2",
@@ -140,8 +142,10 @@ class Environment(BaseSettings):
     @model_validator(mode="after")
     def _check_together(self) -> Self:
         mistakes = [*self._document_mistakes(), *self._storage_mistakes(), *self._model_mistakes()]
-        if "*" in self.cors_origins:
-            mistakes.append("KBQA_CORS_ORIGINS: list the origins; a wildcard is not allowed")
+        if not all(ORIGIN.fullmatch(origin) for origin in self.cors_origins):
+            mistakes.append(
+                "KBQA_CORS_ORIGINS: write origins like http://localhost:5173, without wildcards"
+            )
         if self.time_zone not in available_timezones():
             mistakes.append("KBQA_TIME_ZONE: no such time zone (write it like Asia/Shanghai)")
         if mistakes:

@@ -6,6 +6,11 @@ from django.urls import include, path
 from kbqa_project.api import api
 from kbqa_project.health import health
 
+handler400 = "kbqa_project.error_answers.bad_request"
+handler403 = "kbqa_project.error_answers.permission_denied"
+handler404 = "kbqa_project.error_answers.page_not_found"
+handler500 = "kbqa_project.error_answers.server_error"
+
 urlpatterns = [
     path("health", health, name="health"),
     path("api/v1/", api.urls),

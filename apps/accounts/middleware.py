@@ -1,4 +1,4 @@
-"""Signs requests in as the local person when the server runs without login."""
+"""Who a request acts for: the local person without login, else whoever signed in."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.functional import SimpleLazyObject
 
 from apps.accounts.local_user import is_local_mode, local_user
+from apps.core.errors import LoginRequiredError
+from apps.core.middleware import error_response, is_api
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest
+    from django.http import HttpRequest, HttpResponse
 
 
 class LocalUserMiddleware(MiddlewareMixin):
@@ -28,3 +30,16 @@ class LocalUserMiddleware(MiddlewareMixin):
             return await sync_to_async(local_user)()
 
         request.auser = auser  # type: ignore[method-assign, assignment]
+
+
+class ApiLoginMiddleware(MiddlewareMixin):
+    """Answers 401 to whoever asks the JSON API without being signed in.
+
+    It stands before all routes, so that a new one cannot forget it.
+    """
+
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        """Return the refusal, or None to go on."""
+        if is_local_mode() or not is_api(request) or request.user.is_authenticated:
+            return None
+        return error_response(request, LoginRequiredError())

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+
+if TYPE_CHECKING:
+    from django.utils.functional import Promise
 
 
 class AppError(Exception):
     """One reason why something was refused or failed.
 
-    Subclasses set `code` (stable, upper case), `http_status`, `retryable` and `message`: a sentence
-    that a person can act on. `message` may hold `{name}` places, filled from the keyword arguments.
+    Subclasses set `code` (stable, upper case), `http_status`, `retryable` and `message`: a
+    sentence that a person can act on. `message` may hold `{name}` places, filled from the keyword
+    arguments.
     """
 
     code: ClassVar[str] = "INTERNAL_ERROR"
@@ -44,6 +47,46 @@ class ForeignOriginError(AppError):
     code = "FOREIGN_ORIGIN"
     http_status = 403
     message = _("拒绝来自其他网站的请求。")
+
+
+class BadRequestError(AppError):
+    """The request cannot be understood: its host is not ours or its body is no JSON."""
+
+    code = "BAD_REQUEST"
+    http_status = 400
+    message = _("无法理解该请求。")
+
+
+class LoginRequiredError(AppError):
+    """The API was asked by somebody who is not signed in (login mode only)."""
+
+    code = "LOGIN_REQUIRED"
+    http_status = 401
+    message = _("请先登录。")
+
+
+class PermissionRefusedError(AppError):
+    """The person may not do this."""
+
+    code = "FORBIDDEN"
+    http_status = 403
+    message = _("没有权限执行该操作。")
+
+
+class MethodNotAllowedError(AppError):
+    """The address exists, but not for this HTTP method."""
+
+    code = "METHOD_NOT_ALLOWED"
+    http_status = 405
+    message = _("该地址不支持此请求方法。")
+
+
+class RequestTooLargeError(AppError):
+    """The body of a request, without its files, is larger than any of ours."""
+
+    code = "REQUEST_TOO_LARGE"
+    http_status = 413
+    message = _("请求内容过大。")
 
 
 class ValidationFailedError(AppError):

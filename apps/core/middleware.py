@@ -2,6 +2,9 @@
 
 The refusal of foreign origins guards a server without login against other sites that a person has
 open: a state change must come from this server's own pages or from a program that sends no origin.
+
+AppErrorMiddleware stands last and is for threads only: so the whole chain runs in one thread hop
+instead of two for each middleware, which halves the time of a small request.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import logging
 import uuid
 from contextvars import ContextVar
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -18,8 +22,12 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.deprecation import MiddlewareMixin
 
-from apps.core.errors import AppError, DatabaseBusyError, ForeignOriginError
-
+from apps.core.errors import (
+    AppError,
+    DatabaseBusyError,
+    ForeignOriginError,
+    MethodNotAllowedError,
+)
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -38,6 +46,7 @@ class RequestIdFilter(logging.Filter):
     """Puts the id of the request that is being served on each log record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
+        """Add the id; every record passes."""
         record.request_id = _request_id.get()
         return True
 
@@ -55,7 +64,9 @@ class RequestIdMiddleware(MiddlewareMixin):
         request.request_id = uuid.uuid4().hex  # type: ignore[attr-defined]
         _request_id.set(request.request_id)  # type: ignore[attr-defined]
 
-    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
         """Return the response with its id."""
         response["X-Request-ID"] = request.request_id  # type: ignore[attr-defined]
         return response
@@ -74,6 +85,8 @@ class ForeignOriginMiddleware(MiddlewareMixin):
 class AppErrorMiddleware(MiddlewareMixin):
     """Turns an AppError that a page's view raised into a page, or into JSON under /api/."""
 
+    async_capable = False
+
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Return the response for an AppError or a locked database, None for anything else."""
         if isinstance(exception, OperationalError) and "locked" in str(exception):
@@ -82,6 +95,16 @@ class AppErrorMiddleware(MiddlewareMixin):
         if isinstance(exception, AppError):
             return error_response(request, exception)
         return None
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """Give the refusal of a method under /api/ the documented body."""
+        if not (response.status_code == HTTPStatus.METHOD_NOT_ALLOWED and is_api(request)):
+            return response
+        answer = error_response(request, MethodNotAllowedError())
+        answer["Allow"] = response["Allow"]
+        return answer
 
 
 def is_foreign(request: HttpRequest) -> bool:
@@ -94,6 +117,11 @@ def is_foreign(request: HttpRequest) -> bool:
     return origin is not None and urlsplit(origin).netloc != request.get_host()
 
 
+def is_api(request: HttpRequest) -> bool:
+    """Whether the request is for the JSON API, so that errors are JSON."""
+    return request.path.startswith(API_PREFIX)
+
+
 def error_body(error: AppError) -> dict[str, dict[str, object]]:
     """Return the JSON body of an error (003 §14)."""
     return {
@@ -103,9 +131,9 @@ def error_body(error: AppError) -> dict[str, dict[str, object]]:
 
 def error_response(request: HttpRequest, error: AppError) -> HttpResponse:
     """Return `error` as JSON under /api/, as a page elsewhere; an htmx request gets a fragment."""
-    if error.http_status >= 500:  # noqa: PLR2004 - the class of server errors
+    if error.http_status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         logger.error("%s answered", error.code, exc_info=error)
-    if request.path.startswith(API_PREFIX):
+    if is_api(request):
         return JsonResponse(error_body(error), status=error.http_status)
     template = "error.html#body" if request.headers.get("HX-Request") else "error.html"
     context = {"error": error, "request_id": current_request_id()}

@@ -20,5 +20,6 @@ def frame(event: str, data: str, *, event_id: int | None = None) -> bytes:
     """Return one frame; each line of `data` becomes a `data:` line, as the standard asks."""
     lines = [] if event_id is None else [f"id: {event_id}"]
     lines.append(f"event: {event}")
-    lines += [f"data: {line}" for line in data.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+    text = data.replace("\r\n", "\n").replace("\r", "\n")
+    lines += [f"data: {line}" for line in text.split("\n")]
     return ("\n".join(lines) + "\n\n").encode()
