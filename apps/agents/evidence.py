@@ -11,7 +11,7 @@ from apps.core.passages import Evidence, Passage, Source
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_OWN_TAGS = re.compile(r"<(?=\s*/?\s*(?:evidence|passages?|system)\b)", re.IGNORECASE)
+_OWN_TAGS = re.compile(r"<(?=\s*/?\s*(?:evidence|passages?|summary|system)\b)", re.IGNORECASE)
 
 
 def merge_evidence(
@@ -49,10 +49,10 @@ def best_score(evidence: Evidence) -> float:
 
 
 def passage_block(passages: Sequence[Passage], labels: Sequence[str] | None = None) -> str:
-    """Return passages as numbered data; forged labels and delimiters in them are defused."""
-    names = labels or [str(number) for number in range(1, len(passages) + 1)]
+    """Return passages as data, with labels if given; forged labels and delimiters are defused."""
+    names = [f"[{label}]" for label in labels or ()] or ["-"] * len(passages)
     return "\n\n".join(
-        f"[{name}] {_place(passage)}\n{defused(passage.content)}"
+        f"{name} {_place(passage)}\n{defused(passage.content)}"
         for name, passage in zip(names, passages, strict=True)
     )
 

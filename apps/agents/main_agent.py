@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from langchain.agents import create_agent
 
 from apps.agents.blueprints import blueprints
+from apps.agents.middleware.chain import Chain
 from apps.agents.middleware.completion_check import CheckCompletion
 from apps.agents.middleware.malformed_calls import RetryMalformedCalls
 from apps.agents.middleware.research_limit import LimitResearch
@@ -34,12 +35,14 @@ def build_main_agent(
         model,
         [research_tool(language, research)],
         middleware=[
-            StagePrompt("organization"),
-            RequireResearch(),
-            LimitResearch(),
-            RetryMalformedCalls(),
-            CheckCompletion(check_whole),
-            ReportUsage("organization"),
+            Chain(
+                StagePrompt("organization"),
+                RequireResearch(),
+                LimitResearch(),
+                RetryMalformedCalls(),
+                CheckCompletion(check_whole),
+                ReportUsage("organization"),
+            )
         ],
         context_schema=RunContext,
         name=blueprint.name,

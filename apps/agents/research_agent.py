@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from langchain.agents import create_agent
 
 from apps.agents.blueprints import blueprints
+from apps.agents.middleware.chain import Chain
 from apps.agents.middleware.completion_check import CheckCompletion
 from apps.agents.middleware.malformed_calls import RetryMalformedCalls
 from apps.agents.middleware.search_limit import LimitSearches
@@ -33,12 +34,14 @@ def build_research_agent(
         model,
         [search_tool(language)],
         middleware=[
-            StagePrompt("execution"),
-            RequireSearch(),
-            LimitSearches(),
-            RetryMalformedCalls(),
-            CheckCompletion(check_not_filtered),
-            ReportUsage("execution"),
+            Chain(
+                StagePrompt("execution"),
+                RequireSearch(),
+                LimitSearches(),
+                RetryMalformedCalls(),
+                CheckCompletion(check_not_filtered),
+                ReportUsage("execution"),
+            )
         ],
         context_schema=RunContext,
         name=blueprint.name,

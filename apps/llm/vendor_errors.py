@@ -43,7 +43,7 @@ _BY_CODE: tuple[tuple[re.Pattern[str], type[AppError]], ...] = (
         re.compile(r"arrearage|insufficient_quota|insufficient.?balance|exceeded_current_quota"),
         ModelQuotaError,
     ),
-    (re.compile(r"freetieronly|quota_?exhausted|billing"), ModelQuotaError),
+    (re.compile(r"freetieronly|quota_?exhausted"), ModelQuotaError),
     (re.compile(r"data_?inspection|content_?(filter|policy)|risk_control"), ContentFilteredError),
     (re.compile(r"context_length|context window|range of input length|prompt is too long"),
      ContextTooLongError),
@@ -88,15 +88,14 @@ def may_retry(error: BaseException) -> bool:
         busy = error.status_code == openai.RateLimitError.status_code
         passing = busy or error.status_code >= _SERVER_ERROR
         return passing and _class_by_code(error) is None
-    return isinstance(error, openai.APIConnectionError | httpx2.ConnectError)
+    broken = openai.APIConnectionError | httpx2.NetworkError | httpx2.RemoteProtocolError
+    return isinstance(error, broken)
 
 
 def _class_by_code(error: BaseException) -> type[AppError] | None:
-    named = " ".join(
-        str(part)
-        for part in (getattr(error, "code", ""), getattr(error, "type", ""), error)
-        if part
-    ).lower()
+    is_page = getattr(error, "status_code", 0) >= _SERVER_ERROR  # HTML holds any words
+    parts = (getattr(error, "code", ""), getattr(error, "type", ""), "" if is_page else error)
+    named = " ".join(str(part) for part in parts if part).lower()
     return next((cls for pattern, cls in _BY_CODE if pattern.search(named)), None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware import AgentMiddleware, ModelResponse
 from langchain_core.messages import AIMessage, ToolMessage
 
 from apps.agents.tools.research import NAME
@@ -14,7 +14,7 @@ from apps.core.passages import Evidence
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
-    from langchain.agents.middleware import ModelRequest, ModelResponse
+    from langchain.agents.middleware import ModelRequest
     from langchain_core.messages import BaseMessage
 
 
@@ -28,7 +28,7 @@ class RequireResearch(AgentMiddleware[Any, Any]):
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
-    ) -> ModelResponse[Any] | AIMessage:
+    ) -> ModelResponse[Any]:
         """Return a research call without asking the model, or the model's answer."""
         if has_evidence(request.messages):
             return await handler(request.override(tool_choice="none"))
@@ -38,7 +38,7 @@ class RequireResearch(AgentMiddleware[Any, Any]):
             "id": f"call_{uuid4().hex}",
             "type": "tool_call",
         }
-        return AIMessage(content="", tool_calls=[call])
+        return ModelResponse(result=[AIMessage(content="", tool_calls=[call])])
 
 
 def has_evidence(messages: Iterable[BaseMessage]) -> bool:

@@ -68,7 +68,7 @@ def test_block_names_label_file_page_and_heading() -> None:
     assert passage_block([passage(1, 0.9, "正文[S2]")], ["S1"]) == (
         "[S1] a.md · p. 3 · 第一章\n正文"
     )
-    assert passage_block([passage(1, 0.9, "x")]) == "[1] a.md · p. 3 · 第一章\nx"
+    assert passage_block([passage(1, 0.9, "x")]) == "- a.md · p. 3 · 第一章\nx"
 
 
 def test_profile_is_escaped_and_cut() -> None:

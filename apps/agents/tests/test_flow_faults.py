@@ -74,7 +74,7 @@ async def test_research_comes_before_the_answer_and_is_offered_as_data(use_endpo
     ]
     assert last["messages"][1]["content"] == "旧回答"
     assert last["tool_choice"] == "none"
-    assert "研究摘要：摘要。" in last["messages"][-1]["content"]
+    assert "<summary>\n摘要。\n</summary>" in last["messages"][-1]["content"]
     assert "可以使用的标签：[S1] [S2]" in last["messages"][-1]["content"]
     assert server.requests[0].body["enable_thinking"] is False
 

@@ -8,7 +8,7 @@ from langchain_core.tools import StructuredTool
 from langgraph.prebuilt import ToolRuntime  # noqa: TC002 - read at run time
 
 from apps.agents.blueprints import blueprints
-from apps.agents.evidence import passage_block
+from apps.agents.evidence import defused, passage_block
 from apps.agents.run_context import RunContext  # noqa: TC001 - read at run time
 from apps.agents.tools.parameters import parameters_model
 from apps.core.passages import Evidence  # noqa: TC001 - read at run time
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Research = Callable[[str, RunContext], Awaitable[tuple[ExecutionResult, Evidence]]]
 
 NAME = "research"
+LONGEST_SUMMARY = 2000  # characters
 
 
 def research_tool(language: Language, research: Research) -> StructuredTool:
@@ -46,7 +47,7 @@ def evidence_content(summary: str, evidence: Evidence, run: RunContext) -> str:
     labels = [source.label for source in evidence.sources]
     return blueprints().texts.evidence.render(
         run.user.language,
-        summary=summary,
+        summary=defused(summary)[:LONGEST_SUMMARY],
         passages=passage_block([source.passage for source in evidence.sources], labels),
         labels=" ".join(f"[{label}]" for label in labels),
     )
