@@ -15,7 +15,7 @@ class LoginForm(AuthenticationForm):
     """Name and password."""
 
     def __init__(self, request: HttpRequest | None = None, data: object = None) -> None:
-        super().__init__(request, data)  # type: ignore[arg-type]
+        super().__init__(request, data)
         self.fields["username"].label = _("用户名")
         self.fields["password"].label = _("密码")
         for field in self.fields.values():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from apps.core.http import PageRequest
 
@@ -14,3 +14,7 @@ class PersonRequest(PageRequest):
     """A request behind `login_required`: in local mode its user is the local person."""
 
     user: User
+
+    async def auser(self) -> User:
+        """Return the person, read off the event loop."""
+        return cast("User", await super().auser())

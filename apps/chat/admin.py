@@ -41,7 +41,8 @@ class MessageFacts:
 
 class MessageInline(MessageFacts, admin.TabularInline):  # type: ignore[type-arg]
     model = AgentChatMessage
-    fields = readonly_fields = MESSAGE_FACTS
+    fields = MESSAGE_FACTS
+    readonly_fields = MESSAGE_FACTS
     extra = 0
     can_delete = False
     show_change_link = True
@@ -83,7 +84,8 @@ class AgentChatSessionAdmin(AuditAdmin):
 
 class MessageSourceInline(admin.TabularInline):  # type: ignore[type-arg]
     model = MessageSource
-    fields = readonly_fields = ["citation_label", "document", "score", "search_query", "scope"]
+    fields = ["citation_label", "document", "score", "search_query", "scope"]
+    readonly_fields = ["citation_label", "document", "score", "search_query", "scope"]
     extra = 0
     can_delete = False
 

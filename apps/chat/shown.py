@@ -10,7 +10,13 @@ from django.db.models import Prefetch
 from django.utils.translation import gettext as _
 
 from apps.chat.marking import Piece, claims_by_label, marked_pieces
-from apps.chat.models import AgentChatMessage, MessageRole, MessageSource, MessageStatus
+from apps.chat.models import (
+    AgentChatMessage,
+    MessageQuerySet,
+    MessageRole,
+    MessageSource,
+    MessageStatus,
+)
 from apps.chat.rendering import Citation, render_answer
 
 if TYPE_CHECKING:
@@ -133,7 +139,7 @@ def shown_source(source: Source) -> ShownSource:
     )
 
 
-def _with_sources(session: AgentChatSession) -> Iterable[AgentChatMessage]:
+def _with_sources(session: AgentChatSession) -> MessageQuerySet:
     sources = MessageSource.objects.select_related("document", "chunk").order_by("citation_label")
     return session.messages.visible().prefetch_related(Prefetch("sources", queryset=sources))
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from django.contrib import admin
 from django.core.paginator import Paginator
 from django.utils.functional import cached_property
 
 if TYPE_CHECKING:
-    from django.db.models import Model
+    from django.db.models import Model, QuerySet
     from django.http import HttpRequest
 
 COUNT_LIMIT = 10_000  # rows that a list counts at most; further pages exist but are not counted
@@ -21,7 +21,8 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]
     @cached_property
     def count(self) -> int:
         """The number of rows, or `COUNT_LIMIT` when there are more."""
-        return self.object_list.order_by()[:COUNT_LIMIT].count()  # type: ignore[union-attr]
+        rows = cast("QuerySet[Model]", self.object_list)
+        return rows.order_by()[:COUNT_LIMIT].count()
 
 
 class AuditAdmin(admin.ModelAdmin):  # type: ignore[type-arg]

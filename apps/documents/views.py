@@ -166,7 +166,7 @@ def _own_document(owner: User, document_id: UUID) -> Document:
         raise DocumentNotFoundError from error
 
 
-def _accept(owner: User, file: UploadedFile) -> UploadOutcome:
+def _accept(owner: User, file: UploadedFile[bytes]) -> UploadOutcome:
     name = file.name or ""
     try:
         document = accept_upload(owner, file)
@@ -204,7 +204,7 @@ def _status_counts(owner: User, query: dict[str, str]) -> list[dict[str, object]
     counts = dict(rows.annotate(n=Count("id")))
     others = {name: value for name, value in query.items() if name != "status"}
     offers = [("", _("全部"), sum(counts.values()))]
-    offers += [(value, label, counts.get(value, 0)) for value, label in SHOWN_STATUSES]
+    offers += [(value, str(label), counts.get(value, 0)) for value, label in SHOWN_STATUSES]
     return [
         {
             "label": label,

@@ -9,11 +9,12 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from checks.browser import find_browser
 
@@ -51,17 +52,16 @@ class Complaints:
             self.lines.append(f"foreign request: {request.url}")
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """The address of `manage.py serve` on a data folder of its own."""
-    data_dir = tmp_path_factory.mktemp("data")
+@contextmanager
+def serving(data_dir, **environment):
+    """The address of `manage.py serve` on `data_dir` while the block runs."""
     port = _free_port()
     log_path = data_dir.parent / f"serve-{port}.log"
     with log_path.open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "manage.py", "serve", "--port", str(port)],
             cwd=ROOT,
-            env={**os.environ, **_environment(data_dir)},
+            env={**os.environ, **_own_environment(data_dir), **environment},
             stdout=log,
             stderr=log,
         )
@@ -71,6 +71,13 @@ def server(tmp_path_factory):
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """The address of a server with the embedded models."""
+    with serving(tmp_path_factory.mktemp("data")) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
@@ -129,7 +136,24 @@ def make_pdf(chromium):
     return make_pdf
 
 
-def _environment(data_dir):
+def upload(page, paths):
+    """Put files in and wait until each is indexed."""
+    page.set_input_files("#files", paths)
+    for path in paths:
+        row = page.locator("#listing tr", has_text=path.name)
+        expect(row.locator(".pill-indexed")).to_be_visible()
+
+
+def ask(page, question):
+    """Ask and return the answer's place, which is still being written."""
+    before = page.locator(".answer").count()
+    page.locator("#question").fill(question)
+    page.locator("#question").press("Enter")
+    expect(page.locator(".question").last).to_have_text(question)
+    return page.locator(".answer").nth(before)
+
+
+def _own_environment(data_dir):
     return {
         "KBQA_DATA_DIR": str(data_dir),
         "KBQA_ENV_FILE": "",

@@ -8,7 +8,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, upload
+from tests.browser.conftest import ask as start_asking
 
 HANDBOOK = """<meta charset="utf-8"><h1>员工手册</h1><h2>第二章 休假</h2>
 <p>员工入职第一年每年享有五天带薪年假。入职第二年起，每年享有十天带薪年假。病假须提供医院证明。</p>
@@ -58,19 +59,8 @@ def library(server, chromium, files):
     context.close()
 
 
-def upload(page, paths):
-    page.set_input_files("#files", paths)
-    for path in paths:
-        row = page.locator("#listing tr", has_text=path.name)
-        expect(row.locator(".pill-indexed")).to_be_visible()
-
-
 def ask(page, question):
-    before = page.locator(".answer").count()
-    page.locator("#question").fill(question)
-    page.locator("#question").press("Enter")
-    expect(page.locator(".question").last).to_have_text(question)
-    answer = page.locator(".answer").nth(before)
+    answer = start_asking(page, question)
     expect(answer.locator(".answer-foot")).to_be_visible()
     return answer
 
