@@ -137,10 +137,11 @@ class OpenAICompatibleChat(BaseChatModel):
 
         A model that thinks first sends chunks without text: they keep the call alive.
         """
+        client = self._client()
         clock = asyncio.get_running_loop().time
         first_token_at = deadline = clock() + self.limits.first_token_s
         has_token = False
-        async with aclosing(self._client()._astream(messages, **arguments)) as chunks:
+        async with aclosing(client._astream(messages, **arguments)) as chunks:
             while True:
                 async with asyncio.timeout_at(deadline):
                     chunk = await anext(chunks, None)
