@@ -25,7 +25,7 @@ class EngineError(Exception):
 
 
 class EngineLimitError(EngineError):
-    """The page exceeds a limit of the engine, of memory or of time."""
+    """The page exceeds a limit of the engine, or memory: another one would not do better."""
 
 
 class _TooSlow(BaseException):
@@ -75,9 +75,9 @@ class PypdfEngine:
         try:
             with _alarm(self._page_cpu_s):
                 return call()
-        except (LimitReachedError, MemoryError, _TooSlow) as error:
+        except (LimitReachedError, MemoryError) as error:
             raise EngineLimitError from error
-        except Exception as error:  # a crafted file raises anything in pypdf
+        except (_TooSlow, Exception) as error:  # a crafted file raises anything in pypdf
             raise EngineError from error
 
 
