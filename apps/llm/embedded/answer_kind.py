@@ -3,73 +3,91 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Literal
 
-from apps.llm.embedded.words import folded
+Kind = Literal["time", "number", "place", "person", "reason", "definition"]
 
-Kind = Literal["time", "number", "place", "person", "reason"]
 
+def _any(*alternatives: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
+    return re.compile("|".join(alternatives), flags)
+
+
+_DIGITS = "零〇一二三四五六七八九十百千万亿两"
+_UNITS = "个位名人次条种座岁家所部本级天项元米里吨年月日层篇册集届%％"
+_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+_NUMERALS = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty"
+    "|sixty|seventy|eighty|ninety|hundred|thousand|million|billion|half|third|quarter|twice"
+)
 _ASKED: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "time",
-        re.compile(
-            r"何时|什么时候|什么时间|哪一?年|哪[一个]*[月天日]|几[年月日号点]|年份|日期|时期|年代|朝代|世纪|\bwhen\b"
-            r"|\b(?:what|which) (?:year|date|day|month|century|decade|time)\b"
+        _any(
+            "何时|什么时[候间]|哪一?[年月天日]|哪个(?:月|年)|几[年月日号点]|年份|日期|时期|年代|朝代|世纪",
+            r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|century|decade|time)\b",
         ),
     ),
     (
         "number",
-        re.compile(
-            r"多少|多[长大高久重宽深远快]|几[个位名人次条种座岁家所部本级天项]|第几|how (?:many|much|long|old|far|tall|large|big|often|high|deep)"
-            r"|\b(?:percent|percentage|number|amount|rate)\b|上限|限额|价格|票价|费用"
+        _any(
+            f"多少|多[长大高久重宽深远快]|几[{_UNITS}]|第几|上限|限额|价格|票价|费用|[数产销]量|比例",
+            r"\bhow (?:many|much|long|old|far|tall|large|big|often|high|deep|fast|heavy)\b",
+            r"\b(?:percent|percentage|number|amount|rate|price|cost|limit)\b",
         ),
     ),
     (
         "place",
-        re.compile(
-            r"哪里|哪儿|何处|何地|什么地方|哪[一个]*(?:国|省|市|县|城市|地区|国家|地方|区|岛|州)|地址|位置|\bwhere\b"
-            r"|\b(?:what|which) (?:country|city|state|place|town|county|continent|region)\b"
+        _any(
+            "哪里|哪儿|何处|何地|什么地方|地址|位置|籍贯|哪个?(?:国|省|市|县|城|地区|地方|区|岛|州)",
+            r"\bwhere\b",
+            r"\b(?:what|which) (?:country|city|state|place|town|county|continent|region)\b",
         ),
     ),
+    ("person", _any("谁|何人|哪一?[位名]|哪几[位名]|什么人", r"\bwho(?:m|se)?\b")),
+    ("reason", _any("为什么|为何|何故|什么原因|原因是|因为什么|因何", r"\bwhy\b|\breason\b")),
     (
-        "person",
-        re.compile(r"谁|何人|哪[一几]?[位名]|什么人|\bwho(?:m|se)?\b"),
-    ),
-    (
-        "reason",
-        re.compile(
-            r"为什么|为何|何故|什么原因|原因是|因为什么|因何|\bwhy\b|\breason\b|what caused"
+        "definition",
+        _any(
+            "(?:是|指)(?:的是)?什么(?:意思)?[？?]?$|什么是|何谓|定义|含义",
+            r"^what (?:is|are)\b|\bdefin|\bwhat does .* mean\b",
         ),
     ),
 )
-_MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
-_CHINESE_DIGITS = "零〇一二三四五六七八九十百千万亿两"
 _HELD: dict[Kind, re.Pattern[str]] = {
-    "time": re.compile(
-        rf"\d{{1,4}}\s*(?:年|月|日|世纪|点|时|:\d\d)|[{_CHINESE_DIGITS}]+(?:年|月|日|世纪)|年代|世纪|\b1\d{{3}}\b|\b20\d\d\b"
-        rf"|\b(?:{_MONTH})\b|centur|朝|时期|期间"
+    "time": _any(
+        r"\d{1,4}\s*(?:年|月|日|世纪|点|时|:\d\d)",
+        f"[{_DIGITS}]+(?:年|月|日|世纪)|年代|世纪|朝|时期|期间",
+        rf"\b1\d{{3}}\b|\b20\d\d\b|\b(?:{_MONTHS})\b|\bcentur",
     ),
-    "number": re.compile(
-        rf"\d|[{_CHINESE_DIGITS}]+[个位名人次条种座岁家所部本级天项元米里吨年月日]|免费"
-        r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|hundred|thousand|million|half|third|quarter)\b"
+    "number": _any(rf"\d|[{_DIGITS}]+[{_UNITS}]|免费|\b(?:{_NUMERALS})\b"),
+    "place": _any(
+        "位于|地处|[省市县区镇乡村州国岛路街]",
+        r"\b(?:in|at|near|from|of) (?:the )?[A-Z]",
+        flags=0,
     ),
-    "place": re.compile(
-        r"位于|地处|[省市县区镇乡村州国岛路街]|\b(?:in|at|near|from) the \w|\b(?:in|at|near|from)\b", re.ASCII
+    "person": _any(
+        r"·|先生|女士|教授|博士|总统|国王|皇帝|导演|作者|\b[A-Z][a-z]+ (?:[A-Z]\. )?[A-Z][a-z]+",
+        flags=0,
     ),
-    "person": re.compile(r"·|先生|女士|教授|博士|[总]统|国王|[皇帝]|导演|作者|\b(?:mr|mrs|dr|king|president|by)\b"),
-    "reason": re.compile(
-        r"因为|由于|因此|因而|所以|为了|导致|原因|\bbecause\b|\bdue to\b|\bsince\b|\bin order to\b|\bas a result\b|\bso that\b|\bcaus"
+    "reason": _any(
+        "因为|由于|因此|因而|所以|为了|导致|原因|以便|避免",
+        r"\b(?:because|due to|since|in order to|as a result|so that|therefore)\b|\bcaus",
     ),
-}  # fmt: skip
+    "definition": _any(
+        "是|指|即|称为|定义", r"\b(?:is|are|was|were|means|refers to|defined as)\b"
+    ),
+}
 
 
 def kind_asked(question: str) -> Kind | None:
     """Return the first kind whose question words stand in `question`, or None."""
-    text = folded(question)
+    text = unicodedata.normalize("NFKC", question)
     return next((kind for kind, pattern in _ASKED if pattern.search(text)), None)
 
 
 def holds_new(kind: Kind, text: str, question: str) -> bool:
     """Whether `text` holds a span of the kind that the question does not hold itself."""
-    asked = folded(question)
-    return any(match.group() not in asked for match in _HELD[kind].finditer(folded(text)))
+    asked = unicodedata.normalize("NFKC", question)
+    found = _HELD[kind].finditer(unicodedata.normalize("NFKC", text))
+    return any(match.group() not in asked or kind == "definition" for match in found)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 INSUFFICIENT_EVIDENCE = "INSUFFICIENT_EVIDENCE"
 MAX_SENTENCES = 3
 MAX_CHARS = {"zh": 380, "en": 860}
-MARGIN = 1.5
+MARGIN = 1.3
+FOREIGN_MARGIN = 0.4
 PIECE_CHARS = 12
 
 
@@ -49,15 +50,27 @@ def _choose(
     question: str, standalone: str, passages: Sequence[Passage], vectors: SentenceVectors
 ) -> list[Ranked]:
     """Return the best sentences for one question, those far behind the best left out."""
-    ranked = rank(question, passages, vectors, standalone)
-    if not ranked:
+    ranked = rank(question, passages, vectors, standalone=standalone)
+    if is_sufficient(question, passages, ranked):
+        return _leading(ranked, passages)
+    if standalone == question:
         return []
-    if not (
-        is_sufficient(question, passages, ranked)
-        or (standalone != question and is_sufficient(standalone, passages, ranked))
-    ):
+    in_context = rank(standalone, passages, vectors, standalone=standalone)
+    if not is_sufficient(standalone, passages, in_context):
         return []
-    return [item for item in ranked[:MAX_SENTENCES] if item.score >= ranked[0].score - MARGIN]
+    return _leading(ranked, passages)
+
+
+def _leading(ranked: Sequence[Ranked], passages: Sequence[Passage]) -> list[Ranked]:
+    """Return the best sentences that are close to the first; closer when of another document."""
+    first = ranked[0]
+    document = passages[first.sentence.passage_index].document_id
+
+    def is_close(item: Ranked) -> bool:
+        own = passages[item.sentence.passage_index].document_id == document
+        return item.score >= first.score - (MARGIN if own else FOREIGN_MARGIN)
+
+    return [item for item in ranked if is_close(item)][:MAX_SENTENCES]
 
 
 def _within(chosen: Sequence[Ranked], limit: int) -> list[Ranked]:

@@ -1,9 +1,9 @@
 """The extractive chat model: answers from passages without a language model.
 
-It plays the three agents of the flow and knows which by what is bound to it: JSON output means the
-intent stage, the tool `search_knowledge_base` the research agent, the tool `research` the main agent.
-It reads what people wrote and the artifacts of tools. It never reads prompts, and it takes document
-text for data only.
+It plays the three agents of the flow and knows which by what is bound to it: JSON output means
+the intent stage, the tool `search_knowledge_base` the research agent, the tool `research` the main
+agent. It reads what people wrote and the artifacts of tools. It never reads prompts, and it takes
+document text for data only.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class ExtractiveChatModel(BaseChatModel):
         tool_choice: str | None = None,
         **kwargs: Any,
     ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Return the model with tools; which tool decides the role, `tool_choice` is not needed."""
+        """Return the model with tools; they decide the role, so `tool_choice` is not needed."""
         del tool_choice
         return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
 

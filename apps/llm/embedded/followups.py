@@ -30,7 +30,8 @@ _LEANING_CHINESE = re.compile(
 _LEANING_ENGLISH = re.compile(
     r"\b(?:it|its|he|him|his|she|her|hers|they|them|their|theirs|this|that|these|those|there|one|ones"
     r"|such|same|another|else|other|others|more|too|also|instead|then|above|previous)\b"
-    r"|^\s*(?:and|but|so|or|ok|okay|oh|oops|yes|no|yeah|nice|great|what about|how about|why|sure|i see|i mean)\b"
+    r"|^\s*(?:and|but|so|or|ok|okay|oh|oops|yes|no|yeah|nice|great|why|sure)\b"
+    r"|^\s*(?:what about|how about|i see|i mean)\b"
 )
 
 

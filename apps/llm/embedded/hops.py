@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from apps.llm.embedded.names import new_names
+from apps.llm.embedded.names import related_names
+from apps.llm.embedded.titles import last_mention
 from apps.llm.embedded.words import language_of, terms
 
 if TYPE_CHECKING:
@@ -14,18 +15,17 @@ if TYPE_CHECKING:
     from apps.core.passages import Passage
 
 MAX_SEARCHES = 3
-MAX_NAMES = 3
-OPENING_CHARS = 300
-MIN_PART_TERMS = 1
+NAMES_PER_SEARCH = 2
+LEADING_PASSAGES = 2
+ENOUGH_COVERED = 0.75
 
-_ASKING = (
-    r"什么|谁|哪|何|怎|多少|几|多[长大高久重远]|吗|呢|是否"
-    r"|\b(?:what|who|whom|whose|when|where|which|why|how|is|are|was|were|do|does|did|can)\b"
-)
-_BETWEEN = re.compile(
-    r"[？?！!。；;\n]+|(?:，|,)\s*(?:以及|还有|另外|并且|and\b)?|以及|和|与|及|\s+and\s+",
+_ASKS_CHINESE = re.compile("什么|谁|哪|何|怎|多少|几|多[长大高久重远]|吗|呢|是否|有没有")
+_ASKS_ENGLISH = re.compile(
+    r"^(?:and\s+)?(?:what|who|whom|whose|when|where|which|why|how|is|are|was|were|do|does|did|can)\b",
     re.IGNORECASE,
 )
+_BETWEEN_CHINESE = re.compile(r"[？?！!。；;，,\n]+(?:以及|还有|另外|并且)?|以及|和|与|及|、")
+_BETWEEN_ENGLISH = re.compile(r"[?!;\n]+|,?\s+and\s+|,\s+", re.IGNORECASE)
 
 
 def asks(question: str) -> list[str]:
@@ -33,14 +33,13 @@ def asks(question: str) -> list[str]:
 
     It is divided only where every part asks something by itself.
     """
-    parts = [part.strip() for part in _BETWEEN.split(question) if part and part.strip()]
-    merged: list[str] = []
-    for part in parts:
-        if re.search(_ASKING, part, re.IGNORECASE) and len(set(terms(part))) >= MIN_PART_TERMS:
-            merged.append(part)
-        else:
-            return [question]
-    return merged if len(merged) > 1 else [question]
+    is_chinese = language_of(question) == "zh"
+    between = _BETWEEN_CHINESE if is_chinese else _BETWEEN_ENGLISH
+    parts = [part.strip() for part in between.split(question) if part.strip()]
+    asking = _ASKS_CHINESE if is_chinese else _ASKS_ENGLISH
+    if len(parts) > 1 and all(asking.search(part) and terms(part) for part in parts):
+        return parts
+    return [question]
 
 
 def next_query(
@@ -58,18 +57,26 @@ def next_query(
     if len(searched) >= MAX_SEARCHES:
         return None
     parts = asks(question)
-    wanted = parts if len(parts) > 1 else _leads(question, found)
+    wanted = parts if len(parts) > 1 else _leads(question, found[0])
     return next((query for query in wanted if query not in searched), None)
 
 
-def _leads(question: str, found: Sequence[Sequence[Passage]]) -> list[str]:
-    """Return queries for the names that the first two passages of the first search bring up."""
-    if language_of(question) == "zh" or not found[0]:
+def _leads(question: str, found: Sequence[Passage]) -> list[str]:
+    """Return queries for the names that the first two passages bring up.
+
+    Passages whose title the question names come first. None when the best passage speaks of
+    everything that is asked: then it needs no other.
+    """
+    if language_of(question) == "zh" or not found:
+        return []
+    asked = set(terms(question))
+    held = set(terms(f"{found[0].heading_path}\n{found[0].content}"))
+    if len(asked & held) >= ENOUGH_COVERED * len(asked):
         return []
     leads = []
-    for passage in found[0][:2]:
-        text = passage.content[:OPENING_CHARS]
-        fresh = new_names(text, known=f"{question} {passage.heading_path}")[:MAX_NAMES]
+    spoken_of = sorted(found, key=lambda passage: not last_mention(passage, question))
+    for passage in spoken_of[:LEADING_PASSAGES]:
+        fresh = related_names(passage.content, f"{question} {passage.heading_path}")
         if fresh:
-            leads.append(" ".join(fresh))
+            leads.append(" ".join(fresh[:NAMES_PER_SEARCH]))
     return leads

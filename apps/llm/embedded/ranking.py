@@ -1,7 +1,7 @@
 """How well each sentence of the evidence answers the question.
 
-A sum of a few features with fixed weights. The weights were fitted once on public question sets, see
-docs/extractive.md. Only the best sentences by words alone are embedded, since that costs the time.
+A sum of a few features with fixed weights, fitted once on public question sets, see
+docs/extractive.md. Only the best sentences by words alone are embedded: that is what costs time.
 """
 
 from __future__ import annotations
@@ -9,52 +9,68 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple
 
 from apps.llm.embedded.answer_kind import holds_new, kind_asked
 from apps.llm.embedded.sentences import sentences_of
-from apps.llm.embedded.words import folded, term_set, terms
+from apps.llm.embedded.titles import heading_of, last_mention, title_of
+from apps.llm.embedded.words import term_set, terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+
     from apps.core.passages import Passage
+    from apps.llm.embedded.answer_kind import Kind
     from apps.llm.embedded.sentences import Sentence
     from apps.llm.embedded.vectors import SentenceVectors
 
-SHORTLIST = 20
+SHORTLIST = 16
 PRONOUNS = (
-    "他", "她", "它", "其", "这", "该", "此", "这些", "他们", "it ", "its ", "he ", "she ", "they ",
-    "this ", "these ", "his ", "her ", "their ",
-)  # fmt: skip
-FEATURES = (
-    "cosine", "coverage", "bm25", "passage_cosine", "passage_coverage", "rank", "kind", "context",
-    "is_question", "is_cut", "length", "labelled", "subject", "titled",
-)  # fmt: skip
-WEIGHTS = np.array([12.0, 2.0, 1.0, 6.0, 1.0, 1.0, 0.7, 0.7, -1.0, -0.5, 0.0, 0.3, 1.0, 0.0])
-BM25_K = 1.2
-TYPICAL_CHARS = 60
+    *("他", "她", "它", "其", "这", "该", "此"),
+    *("it ", "its ", "he ", "she ", "they ", "this ", "these ", "his ", "her ", "their "),
+)
+
+
+class Features(NamedTuple):
+    """What speaks for a sentence, each about from 0 to 1."""
+
+    cosine: float  # question and sentence
+    coverage: float  # weighted share of the question's terms in the sentence and its title
+    passage_cosine: float  # query and passage, less the best passage's
+    passage_coverage: float  # the same share in the whole passage
+    rank: float  # 1 for the first source, 1/2 for the second
+    kind: float  # the sentence holds a new time, number, place … if one is asked for
+    context: float  # the share in the sentence before, when this one begins with a pronoun
+    is_question: float
+    is_cut: float  # the passage's border cuts the sentence
+    is_labelled: float  # a 「标签：值」 line or a table row
+    subject: float  # how late in the conversation the passage's title is spoken of
+
+
+WEIGHTS = Features(
+    cosine=11.5,
+    coverage=3.5,
+    passage_cosine=11.0,
+    passage_coverage=0.7,
+    rank=0.6,
+    kind=0.45,
+    context=1.0,
+    is_question=-0.5,
+    is_cut=-0.5,
+    is_labelled=0.7,
+    subject=0.7,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A sentence with its score and features, in the order of `FEATURES`."""
+    """A sentence with its score."""
 
     sentence: Sentence
     score: float
-    features: tuple[float, ...]
-
-    @property
-    def cosine(self) -> float:
-        """Similarity of the question and the sentence."""
-        return self.features[0]
-
-    @property
-    def coverage(self) -> float:
-        """Weighted share of the question's terms that the sentence or its headings hold."""
-        return self.features[1]
+    features: Features
 
 
 class TermWeights:
@@ -75,77 +91,101 @@ class TermWeights:
         return sum(self.weight(term) for term in asked & held) / total if total else 0.0
 
 
-def rank(question: str, passages: Sequence[Passage], vectors: SentenceVectors, standalone: str="") -> list[Ranked]:
-    """Return the shortlisted sentences of the passages, best first."""
+@dataclass(frozen=True, slots=True)
+class _Question:
+    text: str
+    terms: set[str]
+    kind: Kind | None
+    weights: TermWeights
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What the sentences of one passage share."""
+
+    title_terms: set[str]
+    cosine: float
+    coverage: float
+    rank: float
+    subject: float
+
+
+def rank(
+    question: str, passages: Sequence[Passage], vectors: SentenceVectors, *, standalone: str
+) -> list[Ranked]:
+    """Return the shortlisted sentences of the passages, best first.
+
+    `question` chooses among the sentences, `standalone` (the question with what it needs of the
+    conversation) tells which passage is spoken of.
+    """
     sentences = sentences_of(passages)
     if not sentences:
         return []
-    lexical = _lexical_features(question, passages, sentences, standalone or question)
-    order = np.argsort(-(lexical @ WEIGHTS), kind="stable")[:SHORTLIST]
-    chosen = [sentences[i] for i in order]
-    features = lexical[order]
-    asked = vectors.of_question(question)
-    features[:, 0] = vectors.of_sentences([s.text for s in chosen]) @ asked
-    scores = features @ WEIGHTS
-    ranked = [
-        Ranked(sentence, float(score), tuple(map(float, row)))
-        for sentence, score, row in zip(chosen, scores, features, strict=True)
-    ]
-    return sorted(ranked, key=lambda item: -item.score)
-
-
-def _lexical_features(
-    question: str, passages: Sequence[Passage], sentences: Sequence[Sentence], standalone: str
-) -> np.ndarray:
     weights = TermWeights([s.text for s in sentences])
-    asked = term_set([question])
-    kind = kind_asked(question)
-    headings = [term_set([p.heading_path, p.filename.rpartition(".")[0]]) for p in passages]
-    held_by_passage = [
-        term_set([p.content]) | heading for p, heading in zip(passages, headings, strict=True)
-    ]
-    subjects = _subjects(standalone, passages)
-    best_cosine = max(p.score for p in passages)
-    rows = []
-    for s in sentences:
-        passage = passages[s.passage_index]
-        own = set(terms(s.text))
-        leans = s.text.lower().startswith(PRONOUNS)
-        rows.append(
-            (
-                0.0,
-                weights.coverage(asked, own),
-                _bm25(asked, s.text, weights),
-                passage.score - best_cosine,
-                weights.coverage(asked, held_by_passage[s.passage_index]),
-                1 / (1 + s.passage_index),
-                float(kind is not None and holds_new(kind, s.text, question)),
-                weights.coverage(asked, term_set([s.context])) if leans else 0.0,
-                float(s.text.endswith(("？", "?"))),
-                float(not s.is_whole),
-                math.log(len(s.text) / TYPICAL_CHARS),
-                float(s.is_labelled),
-                subjects[s.passage_index],
-                weights.coverage(asked, own | headings[s.passage_index]),
-            )
-        )
-    return np.array(rows)
+    asked = _Question(question, term_set([question]), kind_asked(question), weights)
+    places = _places(asked, passages, standalone)
+    scored = [Ranked(s, 0.0, _lexical(asked, s, places[s.passage_index])) for s in sentences]
+    shortlist = sorted(scored, key=lambda item: -_total(item.features))[:SHORTLIST]
+    named = standalone == question
+    texts = [_embedded_text(r.sentence, passages, named=named) for r in shortlist]
+    cosines = vectors.of_sentences(texts) @ vectors.of_question(question)
+    return sorted(map(_with_cosine, shortlist, cosines), key=lambda item: -item.score)
 
 
-def _bm25(asked: set[str], text: str, weights: TermWeights) -> float:
-    """Return the sentence's BM25 score without its length norm, in tens."""
-    counts = Counter(terms(text))
-    found = (weights.weight(t) * counts[t] * (BM25_K + 1) / (counts[t] + BM25_K) for t in asked)
-    return sum(found) / 10
+def _embedded_text(sentence: Sentence, passages: Sequence[Passage], *, named: bool) -> str:
+    """Return the sentence, led by its heading where the question names what it asks about.
+
+    Sentences rarely repeat the subject that their heading names. A follow-up does not name it
+    either, so there a heading would only blur the comparison.
+    """
+    title = heading_of(passages[sentence.passage_index])
+    return f"{title}: {sentence.text}" if named and title not in sentence.text else sentence.text
+
+
+def _with_cosine(item: Ranked, cosine: np.float32) -> Ranked:
+    features = item.features._replace(cosine=float(cosine))
+    return Ranked(item.sentence, _total(features), features)
+
+
+def _total(features: Features) -> float:
+    return sum(value * weight for value, weight in zip(features, WEIGHTS, strict=True))
+
+
+def _places(asked: _Question, passages: Sequence[Passage], standalone: str) -> list[_Place]:
+    best = max(p.score for p in passages)
+    places = []
+    for index, (passage, subject) in enumerate(
+        zip(passages, _subjects(standalone, passages), strict=True)
+    ):
+        title = term_set([passage.heading_path, title_of(passage)])
+        coverage = asked.weights.coverage(asked.terms, title | set(terms(passage.content)))
+        places.append(_Place(title, passage.score - best, coverage, 1 / (1 + index), subject))
+    return places
 
 
 def _subjects(standalone: str, passages: Sequence[Passage]) -> list[float]:
-    """Return for each passage how late its title is spoken of: 1 at the end, 0 for not at all."""
-    text = folded(standalone)
-    ends = []
-    for p in passages:
-        title = folded(p.heading_path.rpartition(" > ")[2] or p.filename.rpartition(".")[0])
-        at = text.rfind(title) if len(title)>1 else -1
-        ends.append(float(at+len(title)) if at>=0 else 0)
-    last = max(ends) or 1
-    return [e / last for e in ends]
+    """Return for each passage how late its title is spoken of: 1 for the last, 0 for never."""
+    ends = [last_mention(passage, standalone) for passage in passages]
+    return [end / (max(ends) or 1) for end in ends]
+
+
+def _lexical(asked: _Question, sentence: Sentence, place: _Place) -> Features:
+    """Return the features that need no vectors; the cosine is 0."""
+    held = set(terms(sentence.text)) | place.title_terms
+    leans = sentence.text.lower().startswith(PRONOUNS)
+    is_new = asked.kind is not None and holds_new(asked.kind, sentence.text, asked.text)
+    return Features(
+        cosine=0.0,
+        coverage=asked.weights.coverage(asked.terms, held),
+        passage_cosine=place.cosine,
+        passage_coverage=place.coverage,
+        rank=place.rank,
+        kind=float(is_new),
+        context=asked.weights.coverage(asked.terms, term_set([sentence.context]))
+        if leans
+        else 0.0,
+        is_question=float(sentence.text.endswith(("？", "?"))),
+        is_cut=float(not sentence.is_whole),
+        is_labelled=float(sentence.is_labelled),
+        subject=place.subject,
+    )

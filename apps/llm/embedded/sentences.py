@@ -1,8 +1,8 @@
 """Passages become sentences that can be quoted: whole, without markup and without foreign labels.
 
-A table row is read with its header, a 「标签：值」 line stays whole. A line break inside a paragraph
-(text out of a PDF) ends no sentence. Text that speaks to a model instead of a reader ("ignore all
-previous instructions") is not evidence and is left out.
+A table row is read with its header, a 「标签：值」 line stays whole. A line break inside a
+paragraph (text out of a PDF) ends no sentence. Text that speaks to a model instead of a reader
+("ignore all previous instructions") is not evidence and is left out.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _starts_block(line: str) -> bool:
 
 
 def _is_ended(line: str) -> bool:
-    width = sum(2 if ord(c) > 0x2E80 else 1 for c in line)  # noqa: PLR2004 - first CJK character
+    width = sum(2 if ord(c) > 0x2E80 else 1 for c in line)  # the first CJK characters
     return _ends(line.strip()) or width < MIN_WRAPPED_WIDTH
 
 
@@ -162,7 +162,7 @@ def _joined(lines: Sequence[str]) -> str:
 
 
 def _table_row(line: str, header: list[str]) -> tuple[str, list[str]]:
-    """Return the row as a sentence ("" for the header and the rule) and the header to go on with."""
+    """Return the row as a sentence ("" for header and rule) and the header to go on with."""
     cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
     if _TABLE_RULE.match(line):
         return "", header

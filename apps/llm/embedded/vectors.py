@@ -1,4 +1,4 @@
-"""Sentence vectors that are remembered, since a conversation quotes from the same passages again."""
+"""Remembers sentence vectors, since a conversation quotes from the same passages again."""
 
 from __future__ import annotations
 

@@ -56,6 +56,17 @@ def terms(text: str) -> list[str]:
     return found
 
 
+def characters(text: str) -> set[str]:
+    """Return the single Chinese characters, and the stems of other words, of `text`."""
+    found: set[str] = set()
+    for run in _RUN.findall(_CHINESE_FUNCTION.sub(" ", folded(text))):
+        if _HAN.match(run):
+            found.update(run)
+        elif run not in _ENGLISH_FUNCTION:
+            found.add(stem(run))
+    return found
+
+
 def pairs(run: str) -> list[str]:
     """Return the pairs of neighbours in a run of Chinese characters; a single one as it is."""
     return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
