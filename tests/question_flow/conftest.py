@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.question_flow.chat_server import ChatServer
 from tests.question_flow.held_endpoint import HeldEndpoint
-from tests.question_flow.served import Served
 
 HANDBOOK = (
     "# 员工手册\n\n## 假期\n\n员工每年享有十五天带薪年假，需提前三个工作日申请。\n\n"
@@ -20,7 +20,7 @@ GUIDE = (
 @pytest.fixture(scope="package")
 def server(tmp_path_factory):
     """A server on the embedded models, with two documents."""
-    with Served(tmp_path_factory.mktemp("embedded")) as served:
+    with ChatServer(tmp_path_factory.mktemp("embedded")) as served:
         served.upload("手册.md", HANDBOOK)
         served.upload("guide.md", GUIDE)
         yield served
@@ -42,12 +42,12 @@ def endpoint(_endpoint):
 
 @pytest.fixture(scope="package")
 def _held_server(tmp_path_factory, _endpoint):
-    with Served(
+    with ChatServer(
         tmp_path_factory.mktemp("held"),
-        chat_api_key="key-of-a-test",
-        chat_base_url=_endpoint.base_url,
-        heartbeat_s=0.1,
-        page_grace_s=0.5,
+        KBQA_CHAT_API_KEY="key-of-a-test",
+        KBQA_CHAT_BASE_URL=_endpoint.base_url,
+        KBQA_HEARTBEAT_S="0.1",
+        KBQA_PAGE_GRACE_S="0.5",
     ) as served:
         served.upload("手册.md", HANDBOOK)
         yield served

@@ -8,7 +8,9 @@ from contextlib import closing
 
 import pytest
 
-from tests.question_flow.served import names, text_of
+from tests.question_flow.chat_server import names, text_of
+from tests.question_flow.conftest import HANDBOOK
+from tests.server_process import manage
 
 ANSWERED = ["status(researching)", "sources", "status(answering)", "token", "done"]
 REFUSED = ["status(researching)", "sources", "token", "done"]
@@ -165,7 +167,7 @@ def test_question_waits_while_another_program_holds_the_database(server):
 
 
 def test_ask_command_answers_beside_the_running_server(server):
-    result = server.manage("ask", "停车证什么时候更新？")
+    result = manage(server.data_dir, "ask", "停车证什么时候更新？")
     assert (result.returncode, result.stderr) == (0, "")
     answer, sources = result.stdout.strip().split("\n\n")
     assert "三月" in answer
@@ -173,14 +175,14 @@ def test_ask_command_answers_beside_the_running_server(server):
 
 
 def test_ask_command_tells_a_refusal_by_its_exit_code(server):
-    result = server.manage("ask", "火星基地的指挥官是谁？")
+    result = manage(server.data_dir, "ask", "火星基地的指挥官是谁？")
     assert (result.returncode, result.stderr) == (3, "")
 
 
 def test_ask_command_continues_a_session(server):
     session = server.new_session()
     server.ask(session, "停车证什么时候更新？")
-    result = server.manage("ask", "那每张收费多少？", "--session", session)
+    result = manage(server.data_dir, "ask", "那每张收费多少？", "--session", session)
     assert (result.returncode, "二百元" in result.stdout) == (0, True)
     assert len([m for m in server.messages(session) if m["role"] == "user"]) == 2
 
@@ -195,7 +197,18 @@ def test_ask_command_continues_a_session(server):
 )
 def test_ask_command_refuses_what_it_cannot_use(server, arguments):
     before = server.rows("SELECT count(*) FROM agent_chat_sessions")
-    result = server.manage(*arguments)
+    result = manage(server.data_dir, *arguments)
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr.startswith("CommandError: ")
     assert server.rows("SELECT count(*) FROM agent_chat_sessions") == before
+
+
+def test_ask_command_answers_without_a_server(tmp_path):
+    handbook = tmp_path / "手册.md"
+    handbook.write_text(HANDBOOK, encoding="utf-8")
+    data_dir = tmp_path / "data"
+    assert manage(data_dir, "migrate", "--verbosity=0").returncode == 0
+    assert manage(data_dir, "ingest", str(handbook)).returncode == 0
+    result = manage(data_dir, "ask", "停车证什么时候更新？")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.rstrip().endswith("[S1] 手册.md")

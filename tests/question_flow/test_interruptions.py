@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 
+from tests.question_flow.chat_server import ChatServer, names, text_of
 from tests.question_flow.conftest import HANDBOOK
 from tests.question_flow.held_endpoint import HeldEndpoint
-from tests.question_flow.served import Served, names, text_of, wait_until
+from tests.server_process import wait_until
 
 QUESTION = "员工每年有多少天年假？"
 ANSWERED = ["status(researching)", "sources", "status(answering)", "token", "done"]
@@ -186,11 +185,7 @@ def test_page_stream_of_a_foreign_run_is_not_found(held_server):
 
 def test_page_that_does_not_come_back_ends_its_answer(held_server):
     session = held_server.new_session()
-    token = held_server.client.get(f"/chat/{session}").cookies["csrftoken"]
-    asked = held_server.client.post(
-        f"/chat/{session}/ask", data={"question": QUESTION}, headers={"X-CSRFToken": token}
-    )
-    assert asked.status_code == 302
+    ask_on_page(held_server, session)
     ((run,),) = placeholders(held_server)
     path = f"/chat/{session}/stream"
     with held_server.client.stream("GET", path, params={"run": run}) as page:
@@ -203,8 +198,8 @@ def test_page_that_does_not_come_back_ends_its_answer(held_server):
 def test_run_over_the_time_limit_fails(tmp_path):
     with HeldEndpoint() as endpoint:
         endpoint.hold()
-        variables = {"chat_api_key": "key", "chat_base_url": endpoint.base_url}
-        with Served(tmp_path, run_timeout_s=1, **variables) as server:
+        variables = {"KBQA_CHAT_API_KEY": "key", "KBQA_CHAT_BASE_URL": endpoint.base_url}
+        with ChatServer(tmp_path, KBQA_RUN_TIMEOUT_S="1", **variables) as server:
             session = server.new_session()
             events = server.ask(session, QUESTION)
             answer = server.messages(session)[-1]
@@ -215,8 +210,8 @@ def test_run_over_the_time_limit_fails(tmp_path):
 
 def test_killed_web_process_leaves_no_placeholder_and_keeps_the_text(tmp_path):
     with HeldEndpoint() as endpoint:
-        variables = {"chat_api_key": "key", "chat_base_url": endpoint.base_url}
-        with Served(tmp_path, **variables) as server:
+        variables = {"KBQA_CHAT_API_KEY": "key", "KBQA_CHAT_BASE_URL": endpoint.base_url}
+        with ChatServer(tmp_path, **variables) as server:
             server.upload("手册.md", HANDBOOK)
             session = server.new_session()
             endpoint.hold()
@@ -228,7 +223,7 @@ def test_killed_web_process_leaves_no_placeholder_and_keeps_the_text(tmp_path):
                         " WHERE status = 'generating' AND content != ''"
                     )
                 )
-                os.kill(server.web_pid(), signal.SIGKILL)
+                server.child("web").kill()
             wait_until(lambda: not placeholders(server))
             answer = server.ended_answer(session)
             endpoint.release()
@@ -240,16 +235,23 @@ def test_killed_web_process_leaves_no_placeholder_and_keeps_the_text(tmp_path):
 
 def test_stopping_the_server_during_an_answer_leaves_no_placeholder(tmp_path):
     with HeldEndpoint() as endpoint:
-        variables = {"chat_api_key": "key", "chat_base_url": endpoint.base_url}
-        with Served(tmp_path, **variables) as server:
+        variables = {"KBQA_CHAT_API_KEY": "key", "KBQA_CHAT_BASE_URL": endpoint.base_url}
+        with ChatServer(tmp_path, **variables) as server:
             server.upload("手册.md", HANDBOOK)
             session = server.new_session()
             endpoint.hold()
-            with server.asking(session, QUESTION) as stream:
-                stream.until("token")
-                os.kill(server.web_pid(), signal.SIGTERM)
-                wait_until(lambda: not placeholders(server))
-    ((status, code),) = server.rows(
-        "SELECT status, error_code FROM agent_chat_messages WHERE role = 'assistant'"
+            ask_on_page(server, session)
+            wait_until(lambda: server.messages(session)[-1]["content"] != "")
+            server.stop()
+    assert server.rows(
+        "SELECT status, error_code, content != '' FROM agent_chat_messages"
+        " WHERE role = 'assistant'"
+    ) == [("failed", "INTERRUPTED", 1)]
+
+
+def ask_on_page(server, session):
+    token = server.client.get(f"/chat/{session}").cookies["csrftoken"]
+    asked = server.client.post(
+        f"/chat/{session}/ask", data={"question": QUESTION}, headers={"X-CSRFToken": token}
     )
-    assert (status, code in {"INTERRUPTED", "DISCONNECTED"}) == ("failed", True)
+    assert asked.status_code == 302

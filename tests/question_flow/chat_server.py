@@ -1,25 +1,17 @@
-"""A real server in processes of its own, and what a test does with it over HTTP."""
+"""What a test does with a real server's conversations over HTTP."""
 
 from __future__ import annotations
 
 import json
-import os
-import re
-import signal
 import sqlite3
-import subprocess
-import sys
-import threading
-import time
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import httpx
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from tests.server_process import ServerProcess, wait_until
+
 DEADLINE_S = 60
-READY = re.compile(r"ready at (http://\S+)")
 
 
 @dataclass
@@ -56,61 +48,17 @@ class Stream:
         raise AssertionError(f"no {name} in {self.seen}")
 
 
-class Served:
-    """`manage.py serve` on a data folder of its own; `url` is where it listens."""
-
-    def __init__(self, data_dir, **variables):
-        self.data_dir = data_dir
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("KBQA_", "DJANGO_"))}
-        self.environment = {
-            **kept,
-            "KBQA_ENV_FILE": "",
-            "KBQA_DATA_DIR": str(data_dir),
-            **{f"KBQA_{name.upper()}": str(value) for name, value in variables.items()},
-        }
-        self.lines = []
-        self.url = ""
+class ChatServer(ServerProcess):
+    """A running server; `client` speaks to it."""
 
     def __enter__(self):
-        self.process = subprocess.Popen(
-            [sys.executable, "manage.py", "serve", "--port", "0"],
-            cwd=ROOT,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        ready = threading.Event()
-        self._reader = threading.Thread(target=self._read_output, args=(ready,), daemon=True)
-        self._reader.start()
-        if not ready.wait(DEADLINE_S):
-            self.__exit__()
-            raise AssertionError("the server did not start:\n" + "".join(self.lines))
-        self.client = httpx.Client(base_url=self.url, timeout=DEADLINE_S)
+        super().__enter__()
+        self.client = httpx.Client(base_url=self.base_url, timeout=DEADLINE_S)
         return self
 
-    def __exit__(self, *_error):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(DEADLINE_S)
-
-    def _read_output(self, ready):
-        for line in self.process.stdout:
-            self.lines.append(line)
-            if found := READY.search(line):
-                self.url = found.group(1)
-                ready.set()
-
-    def manage(self, *arguments):
-        """Run another command of the same installation beside the server."""
-        return subprocess.run(
-            [sys.executable, "manage.py", *arguments],
-            cwd=ROOT,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=DEADLINE_S,
-            check=False,
-        )
+    def __exit__(self, *details):
+        self.client.close()
+        super().__exit__(*details)
 
     def upload(self, name, text):
         """Upload a document and wait until it is indexed; returns its id."""
@@ -154,26 +102,6 @@ class Served:
         """Read the database file directly."""
         with closing(sqlite3.connect(self.data_dir / "kbqa.sqlite3")) as connection:
             return connection.execute(query, parameters).fetchall()
-
-    def web_pid(self):
-        listed = subprocess.run(
-            ["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
-        )
-        rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
-        (pid,) = [
-            int(pid)
-            for pid, parent, arguments in rows
-            if int(parent) == self.process.pid and "manage.py web" in arguments
-        ]
-        return pid
-
-
-def wait_until(condition):
-    """Poll until `condition()` is true; fails at the deadline."""
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, "the condition never became true"
-        time.sleep(0.05)
 
 
 def names(events):
