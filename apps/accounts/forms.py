@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.forms import AuthenticationForm
 from django.utils.translation import gettext_lazy as _
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class LoginForm(AuthenticationForm):
     """Name and password."""
 
-    def __init__(self, request: HttpRequest | None = None, data: object = None) -> None:
-        super().__init__(request, data)
+    def __init__(self, request: HttpRequest | None = None, **values: Any) -> None:
+        super().__init__(request, **values)
         self.fields["username"].label = _("用户名")
         self.fields["password"].label = _("密码")
         for field in self.fields.values():

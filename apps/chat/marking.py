@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-MIN_SIMILARITY = 0.5  # Dice coefficient of a claim and a sentence; below, nothing is marked
+MIN_COVERAGE = 0.5  # share of a claim's words that a sentence must hold to be marked
 _LABELS = re.compile(r"(?:\s*\[S\d{1,2}\])+")
 _LABEL = re.compile(r"S\d{1,2}")
 _SENTENCE = re.compile(r"(?:[^。！？!?.\n]|\.(?!\s|$))+(?:[。！？!?\n]|\.(?=\s|$)|$)+")
@@ -63,9 +63,9 @@ def marked_pieces(passage: str, claims: Iterable[str]) -> list[Piece]:
 def _best_sentences(sentences: list[set[str]], claims: Iterable[str]) -> Iterator[int]:
     for claim in claims:
         wanted = _words(claim)
-        scored = [(_dice(wanted, words), index) for index, words in enumerate(sentences)]
-        best, index = max(scored, default=(0.0, 0))
-        if best >= MIN_SIMILARITY:
+        scored = [(*_likeness(wanted, words), index) for index, words in enumerate(sentences)]
+        coverage, _dice, index = max(scored, default=(0.0, 0.0, 0))
+        if coverage >= MIN_COVERAGE:
             yield index
 
 
@@ -80,5 +80,9 @@ def _words(text: str) -> set[str]:
     return words
 
 
-def _dice(left: set[str], right: set[str]) -> float:
-    return 2 * len(left & right) / (len(left) + len(right)) if left and right else 0.0
+def _likeness(claim: set[str], sentence: set[str]) -> tuple[float, float]:
+    """Return how much of the claim the sentence covers, and how alike they are (Dice)."""
+    if not claim or not sentence:
+        return 0.0, 0.0
+    shared = len(claim & sentence)
+    return shared / len(claim), 2 * shared / (len(claim) + len(sentence))

@@ -170,4 +170,5 @@ def _searched(row: AgentChatMessage) -> Sequence[str]:
     """Return the query of a search's call, none for other tool messages."""
     if row.tool_name != SEARCH_TOOL or row.metadata.get("type") != "tool_call":
         return ()
-    return [str(json.loads(row.content).get("query", ""))]
+    query = json.loads(row.content).get("query")
+    return [str(query)] if query else ()

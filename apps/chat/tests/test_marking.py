@@ -1,0 +1,54 @@
+"""Which sentence of a passage supports a claim."""
+
+from __future__ import annotations
+
+import pytest
+
+from apps.chat.marking import Piece, claims_by_label, marked_pieces
+
+
+@pytest.mark.parametrize(
+    ("answer", "claims"),
+    [
+        ("", {}),
+        ("没有标签。", {}),
+        ("年假十五天。[S1] 另见手册。[S2]", {"S1": ["年假十五天。"], "S2": [" 另见手册。"]}),
+        ("前一句。后一句[S1][S3]。", {"S1": ["后一句"], "S3": ["后一句"]}),
+        ("It costs 3.5 euros. [S1]", {"S1": ["It costs 3.5 euros."]}),
+        ("[S1]", {"S1": []}),
+        ("甲[S1]。乙[S1]。", {"S1": ["甲", "乙"]}),
+    ],
+)
+def test_claims_are_the_sentences_before_the_labels(answer, claims):
+    assert claims_by_label(answer) == claims
+
+
+@pytest.mark.parametrize(
+    ("passage", "claims", "marked"),
+    [
+        (
+            "总则。年假为十五天，当年休完。报销另行规定。",
+            ["年假为十五天"],
+            ["年假为十五天，当年休完。"],
+        ),
+        (
+            "The kettle is red. The warranty is 24 months.",
+            ["The warranty is 24 months"],
+            ["The warranty is 24 months."],
+        ),
+        ("完全无关的内容。", ["年假为十五天"], []),
+        ("甲乙丙丁。戊己庚辛。", [], []),
+        ("", ["年假"], []),
+    ],
+)
+def test_supporting_sentence_is_marked(passage, claims, marked):
+    pieces = marked_pieces(passage, claims)
+    assert "".join(piece.text for piece in pieces) == passage
+    assert [piece.text.strip() for piece in pieces if piece.is_marked] == marked
+
+
+def test_pieces_keep_what_lies_between_sentences():
+    assert marked_pieces("\n\n一二三四。", ["一二三四"]) == [
+        Piece("\n\n", is_marked=False),
+        Piece("一二三四。", is_marked=True),
+    ]

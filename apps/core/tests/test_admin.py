@@ -1,0 +1,96 @@
+"""The admin opens in local mode, changes nothing that audits, and asks few questions."""
+
+from __future__ import annotations
+
+import json
+import uuid
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from apps.accounts.local_user import local_user
+from apps.chat.models import AgentChatMessage, AgentChatSession, MessageSource
+from apps.core.admin import COUNT_LIMIT, BoundedPaginator
+from apps.documents.models import Chunk, Document, IndexJob
+
+pytestmark = pytest.mark.django_db
+AUDITED = [
+    "chat_agentchatsession",
+    "chat_agentchatmessage",
+    "chat_messagesource",
+    "documents_document",
+    "documents_indexjob",
+    "documents_chunk",
+    "documents_vectorindex",
+]
+EDITED = ["llm_llm", "llm_llmfactory", "accounts_user"]
+
+
+def add_rows():
+    """One row of each audited table, of one conversation about one document."""
+    user = local_user()
+    document = Document.objects.create(
+        owner=user, filename="<b>.md", file_type="md", mime_type="x", file_size=1, sha256="0" * 64
+    )
+    IndexJob.objects.create(document=document)
+    chunk = Chunk.objects.create(
+        id=uuid.uuid4(), document=document, order_index=0, content="<b>text",
+        start_char=0, end_char=1, char_count=1,
+    )  # fmt: skip
+    session = AgentChatSession.objects.create(user=user, title="<b>title")
+    message = session.messages.create(seq=1, role="assistant", content="<b>", cost=None)
+    session.messages.create(seq=-1, role="system", content=json.dumps({}))
+    MessageSource.objects.create(
+        message=message, document=document, chunk=chunk, citation_label="S1", score=0.5
+    )
+    return session
+
+
+@pytest.mark.parametrize("table", [*AUDITED, *EDITED])
+def test_list_opens_with_few_queries_whatever_its_length(client, table):
+    add_rows()
+    url = reverse(f"admin:{table}_changelist")
+    assert client.get(url).status_code == 200
+    with CaptureQueriesContext(connection) as one:
+        client.get(url)
+    add_rows()
+    add_rows()
+    with CaptureQueriesContext(connection) as three:
+        client.get(url)
+    assert len(one) == len(three)
+
+
+@pytest.mark.parametrize("table", AUDITED)
+def test_audited_tables_cannot_be_changed(client, table):
+    session = add_rows()
+    assert client.get(reverse(f"admin:{table}_add")).status_code == 403
+    url = reverse("admin:chat_agentchatsession_change", args=[session.id])
+    assert client.post(url, {"title": "changed"}).status_code == 403
+
+
+def test_session_shows_its_visible_and_audit_messages(client):
+    session = add_rows()
+    page = client.get(reverse("admin:chat_agentchatsession_change", args=[session.id]))
+    assert [
+        formset.opts.__class__.__name__ for formset in page.context["inline_admin_formsets"]
+    ] == [
+        "VisibleMessageInline",
+        "AuditMessageInline",
+    ]
+    assert "<b>title" not in page.content.decode()
+
+
+def test_big_tables_are_counted_up_to_a_limit(django_assert_num_queries):
+    add_rows()
+    paginator = BoundedPaginator(AgentChatMessage.objects.order_by("seq"), 50)
+    with django_assert_num_queries(1) as queries:
+        assert paginator.count == 2
+    assert f"LIMIT {COUNT_LIMIT}" in queries.captured_queries[0]["sql"]
+
+
+def test_admin_needs_a_staff_account_in_login_mode(client, settings):
+    settings.LOCAL_MODE = False
+    response = client.get("/admin/")
+    assert response["Location"] == "/admin/login/?next=/admin/"
