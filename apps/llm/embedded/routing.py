@@ -20,57 +20,44 @@ Talk = Literal["greeting", "thanks", "farewell", "assent", "about_product"]
 
 _MARKS = ",，。.!！?？~～;；、…:：\n"
 # In rising order of what a part tells: "hi, what can you do?" asks about the product.
-_TALK: dict[Talk, re.Pattern[str]] = {
-    kind: re.compile(rf"(?:{'|'.join(forms)})\Z")
-    for kind, forms in (
-        (
-            "assent",
-            (
-                "好的?[呢吧啊呀]?|行|可以|没问题|明白了?|知道了|懂了|了解了?|收到|[嗯哦]+|没事了?",
-                "没有了|不用了",
-                "ok(?:ay)?|got it|i see|understood|great|cool|perfect|nice|all ?right|alright",
-                "sure|no problem|that'?s all|never ?mind",
-            ),
-        ),
-        ("farewell", ("再见|拜拜|回头见|下次见|晚安", "good ?bye|bye(?: bye)?|good night|take care",
-                      "see you(?: later| soon)?")),
-        (
-            "greeting",
-            (
-                "(?:你|您|大家)好[啊呀哦吗]?|哈喽|嗨+|早安|在吗|在不在",
-                "(?:早上|上午|中午|下午|晚上)好",
-                "很高兴认识你|最近好吗",
-                "(?:hello|hi|hey)(?: there| everyone)?|greetings|nice to meet you",
-                "good (?:morning|afternoon|evening|day)|how are you(?: doing)?(?: today)?",
-            ),
-        ),
-        (
-            "thanks",
-            (
-                "(?:非常|十分|太|多)?(?:感谢|谢谢|谢了|多谢|谢啦)(?:你|您|了|啦|啊)?"
-                "(?:的?(?:帮助|回答|解答))?",
-                "辛苦(?:你|您)?了",
-                "(?:many )?thanks?(?: you)?(?: so much| very much| a lot)?|thx|cheers",
-                "thank you(?: (?:very|so) much)? for (?:your|the) (?:help|answer)|much appreciated",
-            ),
-        ),
-        (
-            "about_product",
-            (
-                "(?:请问)?(?:你|您)(?:是谁|叫什么(?:名字)?)",
-                "(?:请问)?(?:你|您)是(?:什么|哪个)?(?:模型|机器人|助手|ai|人工智能)?",
-                "(?:请问)?(?:你|您)(?:能|会|可以|都会|都能)(?:帮我)?(?:做|干)?(?:些|点)?什么(?:事情?)?",
-                "(?:你|您)有(?:什么|哪些)(?:功能|用处?|能力)",
-                "(?:请)?(?:自我介绍|介绍(?:一下)?(?:你|您)?自己)(?:一下|吧)?",
-                "(?:请问)?怎么(?:使用|用)(?:你|这个(?:系统|助手|工具|产品))?|(?:使用)?(?:帮助|说明)|help",
-                "who are you|what are you|what(?:'s| is) your name|introduce yourself",
-                "what can you do(?: for me)?",
-                "are you (?:an? )?(?:ai|bot|robot|human|language model|person)",
-                "how (?:do i|to|can i) use (?:you|this(?: (?:app|tool|product|assistant))?)",
-            ),
-        ),
-    )
-}  # fmt: skip
+_FORMS: dict[Talk, tuple[str, ...]] = {
+    "assent": (
+        "好的?[呢吧啊呀]?|行|可以|没问题|明白了?|知道了|懂了|了解了?|收到|[嗯哦]+|没事了?",
+        "没有了|不用了",
+        "ok(?:ay)?|got it|i see|understood|great|cool|perfect|nice|all ?right|alright",
+        "sure|no problem|that'?s all|never ?mind",
+    ),
+    "farewell": (
+        "再见|拜拜|回头见|下次见|晚安",
+        "good ?bye|bye(?: bye)?|good night|take care|see you(?: later| soon)?",
+    ),
+    "greeting": (
+        "(?:你|您|大家)好[啊呀哦吗]?|哈喽|嗨+|早安|在吗|在不在|很高兴认识你|最近好吗",
+        "(?:早上|上午|中午|下午|晚上)好",
+        "(?:hello|hi|hey)(?: there| everyone)?|greetings|nice to meet you",
+        "good (?:morning|afternoon|evening|day)|how are you(?: doing)?(?: today)?",
+    ),
+    "thanks": (
+        "(?:非常|十分|太|多)?(?:感谢|谢谢|谢了|多谢|谢啦)(?:你|您|了|啦|啊)?"
+        "(?:的?(?:帮助|回答|解答))?",
+        "辛苦(?:你|您)?了",
+        "(?:many )?thanks?(?: you)?(?: so much| very much| a lot)?|thx|cheers|much appreciated",
+        "thank you(?: (?:very|so) much)? for (?:your|the) (?:help|answer)",
+    ),
+    "about_product": (
+        "(?:请问)?(?:你|您)(?:是谁|叫什么(?:名字)?)",
+        "(?:请问)?(?:你|您)是(?:什么|哪个)?(?:模型|机器人|助手|ai|人工智能)?",
+        "(?:请问)?(?:你|您)(?:能|会|可以|都会|都能)(?:帮我)?(?:做|干)?(?:些|点)?什么(?:事情?)?",
+        "(?:你|您)有(?:什么|哪些)(?:功能|用处?|能力)",
+        "(?:请)?(?:自我介绍|介绍(?:一下)?(?:你|您)?自己)(?:一下|吧)?",
+        "(?:请问)?怎么(?:使用|用)(?:你|这个(?:系统|助手|工具|产品))?|(?:使用)?(?:帮助|说明)|help",
+        "who are you|what are you|what(?:'s| is) your name|introduce yourself",
+        "what can you do(?: for me)?",
+        "are you (?:an? )?(?:ai|bot|robot|human|language model|person)",
+        "how (?:do i|to|can i) use (?:you|this(?: (?:app|tool|product|assistant))?)",
+    ),
+}
+_TALK = {kind: re.compile(rf"(?:{'|'.join(forms)})\Z") for kind, forms in _FORMS.items()}
 _ABOUT_CONVERSATION = re.compile(
     "|".join((
         "我(?:刚才|刚刚|之前|前面|上次|都)+(?:问|说)(?:了|过|的)?你?的?是?(?:些|几个)?(?:什么|哪些)(?:问题|话)?",
