@@ -1,0 +1,103 @@
+"""Markdown: which lines are headings, and that embedded data is left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from apps.documents.pages import ExtractedText, Heading, PageText
+from apps.documents.reading.failures import EMPTY_FILE, EXTRACTION_LIMIT, UnreadableError
+from apps.documents.reading.markdown import drop_embedded_data, find_headings
+from apps.documents.reading.text import read_text
+
+BASE64 = "vlmkeA26GcW0zdXIdgfg5IPkiPr0f/ZkoCDljY8OMS3bk+kPepqHYJM1P8En6UY6po1Fw+8H"
+
+
+def test_headings_have_offset_level_and_plain_title() -> None:
+    text = "# **年假** `code` [链接](https://x)\n正文\n\nSecond\n------\n### a <b>c</b> #\n"
+    assert find_headings(text) == (
+        Heading(0, 1, "年假 code 链接"),
+        Heading(text.index("Second"), 2, "Second"),
+        Heading(text.index("###"), 3, "a c"),
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```bash\n# not a heading\n```\n",
+        "~~~~\n# no\n~~~\n# no\n~~~~",
+        "```\n# an open fence runs to the end",
+        "    # indented code",
+        "<div>\n# html block\n</div>",
+        "#hashtag",
+        "####### seven",
+        "---\ntitle: x\n---\ntext",
+        "---\n# comment\ntitle: x\n...\ntext",
+        "#",
+    ],
+)
+def test_what_only_looks_like_a_heading_is_none(text: str) -> None:
+    assert find_headings(text) == ()
+
+
+def test_leading_rule_is_not_front_matter() -> None:
+    text = "---\n\n# A\n\n---\n\nb: c\n"
+    assert find_headings(text) == (Heading(5, 1, "A"),)
+
+
+def test_headings_after_front_matter_keep_their_offset() -> None:
+    text = '---\ntitle: "休假: 规定"\ntags:\n  - a\n---\n\n# 年假\n'
+    assert find_headings(text) == (Heading(text.index("# 年假"), 1, "年假"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "count"),
+    [
+        (f"![m](data:image/png;base64,{BASE64}) end", "![m](data:image/png;base64,…) end", 1),
+        (
+            f'<img src="data:image/gif;base64,{BASE64}\n  {BASE64}\n  Qk0=">\nend',
+            '<img src="data:image/gif;base64,…">\nend',
+            1,
+        ),
+        (f"[r]: data:image/webp;base64,{BASE64}\n", "[r]: data:image/webp;base64,…\n", 1),
+        (f"url(data:image/svg+xml,{'%3Csvg' * 20})", "url(data:image/svg+xml,…)", 1),
+        ("data:image/png;base64,AAAA is short", "data:image/png;base64,AAAA is short", 0),
+        (f"a long word {BASE64}", f"a long word {BASE64}", 0),
+    ],
+)
+def test_embedded_data_leaves_a_placeholder(text: str, kept: str, count: int) -> None:
+    assert drop_embedded_data(text) == (kept, count)
+
+
+def test_text_is_one_page_with_its_warnings() -> None:
+    data = f"# 图\r\n![m](data:image/png;base64,{BASE64})\r\n".encode() + b"\0"
+    assert read_text(data, markdown=True, max_text_chars=1000) == ExtractedText(
+        (PageText(None, "# 图\n![m](data:image/png;base64,…)\n", (Heading(0, 1, "图"),)),),
+        encoding="utf-8",
+        warnings=(
+            {"code": "nul_dropped", "count": 1},
+            {"code": "embedded_data_dropped", "count": 1},
+        ),
+    )
+
+
+def test_plain_text_has_no_headings_and_keeps_data() -> None:
+    text = f"# title\ndata:image/png;base64,{BASE64}\x0cnext\u2028line"
+    page = PageText(None, text.replace("\x0c", "\n").replace("\u2028", "\n"))
+    extracted = read_text(text.encode(), markdown=False, max_text_chars=1000)
+    assert extracted == ExtractedText((page,), encoding="utf-8")
+
+
+def test_raw_html_stays_text() -> None:
+    text = "<script>window.x=1</script>\nThe lobby closes at nine."
+    assert read_text(text.encode(), markdown=True, max_text_chars=99).pages[0].text == text
+
+
+@pytest.mark.parametrize(
+    ("data", "limit", "code"),
+    [(b"\xef\xbb\xbf \n", 10, EMPTY_FILE), (b"a" * 11, 10, EXTRACTION_LIMIT)],
+)
+def test_text_without_content_or_over_the_limit_fails(data: bytes, limit: int, code: str) -> None:
+    with pytest.raises(UnreadableError) as caught:
+        read_text(data, markdown=False, max_text_chars=limit)
+    assert caught.value.code == code
