@@ -139,15 +139,19 @@ def set_state(
     turn: StartedTurn, status: SessionStatus, *, error_id: UUID | None = None, **facts: str
 ) -> None:
     """Set the session's status and the same in its snapshot (002: in one transaction)."""
-    snapshot = {
+    AgentChatSession.objects.filter(id=turn.session_id, deleted_at=None).update(
+        status=status, state_snapshot=snapshot_of(turn, status, **facts), error_id=error_id
+    )
+
+
+def snapshot_of(turn: StartedTurn, status: SessionStatus, **facts: str) -> dict[str, str]:
+    """Return what `state_snapshot` tells about a session's latest run."""
+    return {
         "status": status.value,
         "run_id": str(turn.run_id),
         "message_id": str(turn.message_id),
         **facts,
     }
-    AgentChatSession.objects.filter(id=turn.session_id, deleted_at=None).update(
-        status=status, state_snapshot=snapshot, error_id=error_id
-    )
 
 
 def _end(

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Max
+from django.db.models import F, Max, Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from apps.chat.billing import settle_session
-from apps.chat.endings import StartedTurn, fail_turn, set_state
+from apps.chat.endings import StartedTurn, fail_turn, snapshot_of
 from apps.chat.errors import NothingToResendError, RunInProgressError, RunInterruptedError
 from apps.chat.metadata import UserInput
 from apps.chat.models import (
@@ -70,48 +70,59 @@ def resend_turn(session: AgentChatSession, message_id: UUID) -> StartedTurn:
 
 
 def _start(session_id: UUID, text: str, *, replaced_id: UUID | None) -> StartedTurn:
-    _end_stale_run(session_id)
     try:
-        with transaction.atomic():
-            return _insert_turn(session_id, text, replaced_id)
+        return _insert_turn(session_id, text, replaced_id)
     except IntegrityError as error:
-        if AgentChatMessage.objects.generating().filter(session_id=session_id).exists():
+        if not AgentChatMessage.objects.generating().filter(session_id=session_id).exists():
+            raise
+        if not _end_stale_run(session_id):
             raise RunInProgressError from error
-        raise
+    return _insert_turn(session_id, text, replaced_id)
 
 
+@transaction.atomic
 def _insert_turn(session_id: UUID, text: str, replaced_id: UUID | None) -> StartedTurn:
     session = AgentChatSession.objects.filter(id=session_id, deleted_at=None).first()
     if session is None:
         raise NotFoundError
+    last = session.messages.filter(seq__gt=0).aggregate(seq=Max("seq"))["seq"] or 0
     run_id = uuid.uuid4()
     if replaced_id is None:
-        question = _add_question(session, run_id, text)
+        last += 1
+        question = _add_question(session, run_id, text, seq=last)
     else:
         question = _replace_answer(session, replaced_id)
     answer = session.messages.create(
-        seq=_next_seq(session),
+        seq=last + 1,
         run_id=run_id,
         role=MessageRole.ASSISTANT,
         status=MessageStatus.GENERATING,
         currency=session.billing_currency,
     )
-    if session.title is None:
-        AgentChatSession.objects.filter(id=session_id).update(title=title_of(text) or None)
     turn = StartedTurn(session_id, run_id, question.id, answer.id, session.user_id, text)
-    set_state(turn, SessionStatus.RUNNING)
-    settle_session(session_id)
+    # A new turn costs nothing yet: of the totals only the number of messages changes.
+    _note_start(turn, added_messages=0 if replaced_id else 2)
     return turn
 
 
-def _next_seq(session: AgentChatSession) -> int:
-    last = session.messages.filter(seq__gt=0).aggregate(last=Max("seq"))["last"]
-    return (last or 0) + 1
+def _note_start(turn: StartedTurn, *, added_messages: int) -> None:
+    now = timezone.now()
+    AgentChatSession.objects.filter(id=turn.session_id).update(
+        title=Coalesce("title", Value(title_of(turn.question) or None)),
+        status=SessionStatus.RUNNING,
+        state_snapshot=snapshot_of(turn, SessionStatus.RUNNING),
+        error_id=None,
+        message_count=F("message_count") + added_messages,
+        last_activity_at=now,
+        updated_at=now,
+    )
 
 
-def _add_question(session: AgentChatSession, run_id: UUID, text: str) -> AgentChatMessage:
+def _add_question(
+    session: AgentChatSession, run_id: UUID, text: str, *, seq: int
+) -> AgentChatMessage:
     return session.messages.create(
-        seq=_next_seq(session),
+        seq=seq,
         run_id=run_id,
         role=MessageRole.USER,
         content=text,
@@ -132,11 +143,14 @@ def _replace_answer(session: AgentChatSession, failed_id: UUID) -> AgentChatMess
     return question
 
 
-def _end_stale_run(session_id: UUID) -> None:
+def _end_stale_run(session_id: UUID) -> bool:
     """Fail a placeholder whose process died without a restart that would have recovered it."""
     limit_s = settings.ENV.run_timeout_s + STALE_MARGIN_S
     stale = AgentChatMessage.objects.generating().filter(
         session_id=session_id, created_at__lt=timezone.now() - timedelta(seconds=limit_s)
     )
-    for message in stale.select_related("session"):
-        fail_turn(StartedTurn.of(message), RunInterruptedError())
+    message = stale.select_related("session").first()
+    if message is None:
+        return False
+    fail_turn(StartedTurn.of(message), RunInterruptedError())
+    return True
