@@ -6,12 +6,12 @@ Every queryset starts from the caller's own documents: another person's document
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, cast
-from uuid import UUID
+from uuid import UUID  # noqa: TC003 - Ninja reads annotations
 
 from django.conf import settings
 from django.http import FileResponse, HttpRequest
 from ninja import File, Query, Router, Status
-from ninja.files import UploadedFile
+from ninja.files import UploadedFile  # noqa: TC002 - Ninja reads annotations
 from pydantic import StringConstraints
 
 from apps.documents.api_schemas import (

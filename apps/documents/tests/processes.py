@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 import threading
@@ -13,6 +12,7 @@ from kbqa_project.env import BASE_DIR
 from tests.server_process import wait_until
 
 if TYPE_CHECKING:
+    import signal
     from pathlib import Path
 
     from apps.documents.vectors.client import VectorClient

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import stat
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import connection, transaction
@@ -77,25 +77,18 @@ def test_ten_parallel_uploads_of_the_same_bytes_make_ten_documents():
     owner = local_user()
     originals.raw_dir().mkdir(exist_ok=True)
     before = stored_names()
-    failures = []
 
-    def upload():
+    def upload(_number):
         try:
-            accept_upload(owner, markdown_file("同一份.md", LEAVE_RULES))
-        except Exception as error:
-            failures.append(error)
+            return accept_upload(owner, markdown_file("同一份.md", LEAVE_RULES)).stored_name
         finally:
             connection.close()
 
-    threads = [threading.Thread(target=upload) for _ in range(10)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(10) as pool:
+        uploaded = set(pool.map(upload, range(10)))
 
     documents = Document.objects.all()
-    assert failures == []
-    assert stored_names() - before == {document.stored_name for document in documents}
+    assert stored_names() - before == uploaded == {item.stored_name for item in documents}
     assert (documents.count(), IndexJob.objects.count()) == (10, 10)
     assert len({document.sha256 for document in documents}) == 1
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apps.documents.errors import VectorStoreLockedError
+from apps.documents.vectors.folder_repair import load_collections
 
 if TYPE_CHECKING:
     import grpc
@@ -35,6 +36,7 @@ class LocalFolder:
             self._database = MilvusLite(str(path))
         except DataDirLockedError as error:
             raise VectorStoreLockedError(path=path) from error
+        self._path = path
         self._socket_dir = tempfile.TemporaryDirectory(prefix="kbqa-")  # mkdtemp: mode 0700
         self._service: grpc.Server | None = None
 
@@ -44,9 +46,14 @@ class LocalFolder:
         return f"unix:{Path(self._socket_dir.name) / 'milvus.sock'}"
 
     def start(self) -> None:
-        """Serve the folder; slow, since it imports pymilvus."""
+        """Load the data and serve the folder; slow.
+
+        Raises:
+            OSError: the operating system refuses access to it.
+        """
         from apps.documents.vectors.lite_service import start_service  # noqa: PLC0415 - as above
 
+        load_collections(self._database, self._path)
         self._service = start_service(self._database, self.uri)
 
     def close(self) -> None:

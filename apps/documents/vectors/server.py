@@ -73,7 +73,7 @@ class VectorServer:
         """Bring the data into memory; calls are answered from then on.
 
         Raises:
-            VectorStoreUnavailableError: the data cannot be read.
+            OSError, VectorStoreUnavailableError: the data cannot be read.
         """
         self._folder.start()
         self._store = MilvusStore(self._folder.uri, timeout_s=CALL_TIMEOUT_S)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -21,6 +22,7 @@ from apps.documents.vectors.wire import auth_key, socket_path
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
+logger = logging.getLogger(__name__)
 
 EXIT_DEADLINE_S = 2.8  # the supervisor kills after 3 s; what was acknowledged is in the log
 
@@ -52,10 +54,22 @@ class Command(BaseCommand):
 
 
 def _serve(server: VectorServer, stop: threading.Event) -> None:
+    failed = threading.Event()
+
+    def load() -> None:
+        try:
+            server.load()
+        except Exception:
+            logger.exception("the vector folder cannot be loaded")
+            failed.set()
+            stop.set()
+
     server.start()
-    threading.Thread(target=server.load, name="vectors-load", daemon=True).start()
+    threading.Thread(target=load, name="vectors-load", daemon=True).start()
     stop.wait()
-    hurry = threading.Timer(EXIT_DEADLINE_S, os._exit, args=(0,))
+    hurry = threading.Timer(EXIT_DEADLINE_S, os._exit, args=(int(failed.is_set()),))
     hurry.daemon = True
     hurry.start()
     server.close()
+    if failed.is_set():
+        sys.exit(1)
