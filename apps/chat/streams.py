@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.contrib.auth.decorators import login_required
 from django.http import StreamingHttpResponse
 from django.views.decorators.http import require_GET
 
@@ -58,6 +59,7 @@ async def json_stream(user: User, session_id: UUID, query: str) -> StreamingHttp
 
 
 @require_GET
+@login_required
 async def page_stream(request: HttpRequest, session_id: UUID) -> StreamingHttpResponse:
     """Return the stream of a session's run (`?run=`) as HTML fragments, from `Last-Event-ID` on.
 
