@@ -11,150 +11,280 @@ import apps.core.fields
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('documents', '0001_initial'),
+        ("documents", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='AgentChatSession',
+            name="AgentChatSession",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('title', models.CharField(blank=True, max_length=255, null=True)),
-                ('status', models.CharField(choices=[('pending', '未开始'), ('running', '进行中'), ('completed', '已完成'), ('failed', '失败')], default='pending', max_length=10)),
-                ('state_snapshot', models.JSONField(blank=True, default=dict)),
-                ('error_id', models.UUIDField(blank=True, null=True)),
-                ('last_activity_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('message_count', models.PositiveIntegerField(default=0)),
-                ('total_tokens', models.PositiveBigIntegerField(default=0)),
-                ('total_cost', apps.core.fields.MicroYuanField(default=0)),
-                ('unpriced_calls', models.PositiveIntegerField(default=0)),
-                ('billing_currency', models.CharField(default='CNY', max_length=3)),
-                ('billing_country_snapshot', models.CharField(default='CN', max_length=2)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('deleted_at', models.DateTimeField(blank=True, null=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='chat_sessions', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("title", models.CharField(blank=True, max_length=255, null=True)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("pending", "未开始"),
+                            ("running", "进行中"),
+                            ("completed", "已完成"),
+                            ("failed", "失败"),
+                        ],
+                        default="pending",
+                        max_length=10,
+                    ),
+                ),
+                ("state_snapshot", models.JSONField(blank=True, default=dict)),
+                ("error_id", models.UUIDField(blank=True, null=True)),
+                ("last_activity_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("message_count", models.PositiveIntegerField(default=0)),
+                ("total_tokens", models.PositiveBigIntegerField(default=0)),
+                ("total_cost", apps.core.fields.MicroYuanField(default=0)),
+                ("unpriced_calls", models.PositiveIntegerField(default=0)),
+                ("billing_currency", models.CharField(default="CNY", max_length=3)),
+                ("billing_country_snapshot", models.CharField(default="CN", max_length=2)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                ("deleted_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="chat_sessions",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'db_table': 'agent_chat_sessions',
+                "db_table": "agent_chat_sessions",
             },
         ),
         migrations.CreateModel(
-            name='AgentChatMessage',
+            name="AgentChatMessage",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('seq', models.IntegerField()),
-                ('run_id', models.UUIDField(blank=True, null=True)),
-                ('role', models.CharField(choices=[('user', '用户'), ('assistant', '助手'), ('system', '系统'), ('tool', '工具')], max_length=10)),
-                ('status', models.CharField(choices=[('generating', '生成中'), ('completed', '已完成'), ('failed', '失败')], default='completed', max_length=10)),
-                ('error_code', models.CharField(blank=True, max_length=50, null=True)),
-                ('content', models.TextField(blank=True, default='')),
-                ('model_code', models.CharField(blank=True, max_length=50, null=True)),
-                ('tool_name', models.CharField(blank=True, max_length=100, null=True)),
-                ('input_tokens', models.PositiveBigIntegerField(default=0)),
-                ('output_tokens', models.PositiveBigIntegerField(default=0)),
-                ('cost', apps.core.fields.MicroYuanField(default=0, null=True)),
-                ('currency', models.CharField(default='CNY', max_length=3)),
-                ('latency_ms', models.PositiveIntegerField(blank=True, null=True)),
-                ('metadata', models.JSONField(blank=True, default=dict)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('deleted_at', models.DateTimeField(blank=True, null=True)),
-                ('session', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='messages', to='chat.agentchatsession')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("seq", models.IntegerField()),
+                ("run_id", models.UUIDField(blank=True, null=True)),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("user", "用户"),
+                            ("assistant", "助手"),
+                            ("system", "系统"),
+                            ("tool", "工具"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("generating", "生成中"),
+                            ("completed", "已完成"),
+                            ("failed", "失败"),
+                        ],
+                        default="completed",
+                        max_length=10,
+                    ),
+                ),
+                ("error_code", models.CharField(blank=True, max_length=50, null=True)),
+                ("content", models.TextField(blank=True, default="")),
+                ("model_code", models.CharField(blank=True, max_length=50, null=True)),
+                ("tool_name", models.CharField(blank=True, max_length=100, null=True)),
+                ("input_tokens", models.PositiveBigIntegerField(default=0)),
+                ("output_tokens", models.PositiveBigIntegerField(default=0)),
+                ("cost", apps.core.fields.MicroYuanField(default=0, null=True)),
+                ("currency", models.CharField(default="CNY", max_length=3)),
+                ("latency_ms", models.PositiveIntegerField(blank=True, null=True)),
+                ("metadata", models.JSONField(blank=True, default=dict)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                ("deleted_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "session",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="messages",
+                        to="chat.agentchatsession",
+                    ),
+                ),
             ],
             options={
-                'db_table': 'agent_chat_messages',
+                "db_table": "agent_chat_messages",
             },
         ),
         migrations.CreateModel(
-            name='MessageSource',
+            name="MessageSource",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('citation_label', models.CharField(max_length=3)),
-                ('score', models.FloatField()),
-                ('scope', models.CharField(blank=True, default='', max_length=64)),
-                ('search_query', models.TextField(blank=True, default='')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('chunk', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='documents.chunk')),
-                ('document', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='documents.document')),
-                ('message', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sources', to='chat.agentchatmessage')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=uuid.uuid4, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("citation_label", models.CharField(max_length=3)),
+                ("score", models.FloatField()),
+                ("scope", models.CharField(blank=True, default="", max_length=64)),
+                ("search_query", models.TextField(blank=True, default="")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "chunk",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="documents.chunk",
+                    ),
+                ),
+                (
+                    "document",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="documents.document",
+                    ),
+                ),
+                (
+                    "message",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="sources",
+                        to="chat.agentchatmessage",
+                    ),
+                ),
             ],
             options={
-                'db_table': 'message_sources',
-                'ordering': ['message', 'citation_label'],
+                "db_table": "message_sources",
+                "ordering": ["message", "citation_label"],
             },
         ),
         migrations.AddIndex(
-            model_name='agentchatsession',
-            index=models.Index(fields=['user', '-created_at'], name='idx_sessions_user_created'),
+            model_name="agentchatsession",
+            index=models.Index(fields=["user", "-created_at"], name="idx_sessions_user_created"),
         ),
         migrations.AddIndex(
-            model_name='agentchatsession',
-            index=models.Index(fields=['user', '-last_activity_at'], name='idx_sessions_user_last_act'),
+            model_name="agentchatsession",
+            index=models.Index(
+                fields=["user", "-last_activity_at"], name="idx_sessions_user_last_act"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='agentchatsession',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['pending', 'running', 'completed', 'failed'])), name='chk_session_status'),
+            model_name="agentchatsession",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("status__in", ["pending", "running", "completed", "failed"])),
+                name="chk_session_status",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='agentchatsession',
-            constraint=models.CheckConstraint(condition=models.Q(('billing_currency__in', ['CNY'])), name='chk_billing_currency'),
+            model_name="agentchatsession",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("billing_currency__in", ["CNY"])), name="chk_billing_currency"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='agentchatsession',
-            constraint=models.CheckConstraint(condition=models.Q(('message_count__gte', 0), ('total_tokens__gte', 0), ('total_cost__gte', 0)), name='chk_session_totals'),
+            model_name="agentchatsession",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("message_count__gte", 0), ("total_tokens__gte", 0), ("total_cost__gte", 0)
+                ),
+                name="chk_session_totals",
+            ),
         ),
         migrations.AddIndex(
-            model_name='agentchatmessage',
-            index=models.Index(condition=models.Q(('seq__gt', 0)), fields=['session', 'seq'], name='idx_messages_seq_display'),
+            model_name="agentchatmessage",
+            index=models.Index(
+                condition=models.Q(("seq__gt", 0)),
+                fields=["session", "seq"],
+                name="idx_messages_seq_display",
+            ),
         ),
         migrations.AddIndex(
-            model_name='agentchatmessage',
-            index=models.Index(condition=models.Q(('seq__lt', 0)), fields=['session', 'seq'], name='idx_messages_seq_audit'),
+            model_name="agentchatmessage",
+            index=models.Index(
+                condition=models.Q(("seq__lt", 0)),
+                fields=["session", "seq"],
+                name="idx_messages_seq_audit",
+            ),
         ),
         migrations.AddIndex(
-            model_name='agentchatmessage',
-            index=models.Index(fields=['session', 'role'], name='idx_messages_session_role'),
+            model_name="agentchatmessage",
+            index=models.Index(fields=["session", "role"], name="idx_messages_session_role"),
         ),
         migrations.AddIndex(
-            model_name='agentchatmessage',
-            index=models.Index(fields=['session', '-created_at'], name='idx_messages_session_created'),
+            model_name="agentchatmessage",
+            index=models.Index(
+                fields=["session", "-created_at"], name="idx_messages_session_created"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='agentchatmessage',
-            constraint=models.UniqueConstraint(fields=('session', 'seq'), name='uq_messages_session_seq'),
+            model_name="agentchatmessage",
+            constraint=models.UniqueConstraint(
+                fields=("session", "seq"), name="uq_messages_session_seq"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='agentchatmessage',
-            constraint=models.UniqueConstraint(condition=models.Q(('status', 'generating')), fields=('session',), name='uq_messages_one_generating'),
+            model_name="agentchatmessage",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("status", "generating")),
+                fields=("session",),
+                name="uq_messages_one_generating",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='agentchatmessage',
-            constraint=models.CheckConstraint(condition=models.Q(('seq', 0), _negated=True), name='chk_message_seq'),
+            model_name="agentchatmessage",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("seq", 0), _negated=True), name="chk_message_seq"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='agentchatmessage',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['user', 'assistant', 'system', 'tool'])), name='chk_message_role'),
+            model_name="agentchatmessage",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("role__in", ["user", "assistant", "system", "tool"])),
+                name="chk_message_role",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='agentchatmessage',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['generating', 'completed', 'failed'])), name='chk_message_status'),
+            model_name="agentchatmessage",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("status__in", ["generating", "completed", "failed"])),
+                name="chk_message_status",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='agentchatmessage',
-            constraint=models.CheckConstraint(condition=models.Q(('input_tokens__gte', 0), ('output_tokens__gte', 0), models.Q(('cost', None), ('cost__gte', 0), _connector='OR')), name='chk_message_amounts'),
+            model_name="agentchatmessage",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("input_tokens__gte", 0),
+                    ("output_tokens__gte", 0),
+                    models.Q(("cost", None), ("cost__gte", 0), _connector="OR"),
+                ),
+                name="chk_message_amounts",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='messagesource',
-            constraint=models.UniqueConstraint(fields=('message', 'chunk'), name='uq_message_sources_message_chunk'),
+            model_name="messagesource",
+            constraint=models.UniqueConstraint(
+                fields=("message", "chunk"), name="uq_message_sources_message_chunk"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='messagesource',
-            constraint=models.UniqueConstraint(fields=('message', 'citation_label'), name='uq_message_sources_message_label'),
+            model_name="messagesource",
+            constraint=models.UniqueConstraint(
+                fields=("message", "citation_label"), name="uq_message_sources_message_label"
+            ),
         ),
     ]
