@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
 OPENING_CHARS = 80
-MESSAGE_FACTS = [
+MESSAGE_FACTS = (
     "seq", "role", "status", "opening", "model_code", "input_tokens", "output_tokens", "cost_yuan",
     "latency_ms", "error_code", "created_at",
-]  # fmt: skip
+)  # fmt: skip
+
+SOURCE_FACTS = ("citation_label", "document", "score", "search_query", "scope")
 
 
 class MessageFacts:
@@ -84,8 +86,8 @@ class AgentChatSessionAdmin(AuditAdmin):
 
 class MessageSourceInline(admin.TabularInline):  # type: ignore[type-arg]
     model = MessageSource
-    fields = ["citation_label", "document", "score", "search_query", "scope"]
-    readonly_fields = ["citation_label", "document", "score", "search_query", "scope"]
+    fields = SOURCE_FACTS
+    readonly_fields = SOURCE_FACTS
     extra = 0
     can_delete = False
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 CITE_OPEN, CITE_CLOSE, CODE_COPY = "\ue000", "\ue001", "\ue002"
 _PLACES = re.compile("[\ue000-\ue002]")
 _CITATION = re.compile(r"\[S(\d{1,2})\]")
-_PLACED_CITATION = re.compile(f"{CITE_OPEN}(\\d{{1,2}}){CITE_CLOSE}")
+_PLACED_CITATION = re.compile(f" ?{CITE_OPEN}(\\d{{1,2}}){CITE_CLOSE}")  # the button has a margin
 
 LINK_SCHEMES = {"http", "https", "mailto"}
 TAGS = {

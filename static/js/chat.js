@@ -65,11 +65,14 @@
     const note = event.target.querySelector(".connection");
     if (note) note.hidden = true;
   });
-  document.body.addEventListener("htmx:sseMessage", (event) => {
-    if (event.detail.type === "final") {
-      htmx.trigger(document.body, "sessions-changed");
-      markCurrent();
-    }
+  // An answer that is over has taken the place of its stream.
+  document.body.addEventListener("htmx:load", (event) => {
+    const answer = event.detail.elt;
+    if (!answer.matches(".answer") || isRunning()) return;
+    const announcer = document.getElementById("announcer");
+    announcer.textContent = announcer.dataset.done;
+    htmx.trigger(document.body, "sessions-changed");
+    markCurrent();
   });
 
   // Sources: one pane for all answers; a citation opens its passage there, in place.
@@ -109,6 +112,11 @@
   }
 
   document.addEventListener("submit", (event) => {
+    // The first question leaves the page: a second Enter must not ask it twice.
+    if (event.target.matches("#composer:not([hx-post])")) {
+      if (event.target.dataset.sent) event.preventDefault();
+      event.target.dataset.sent = "true";
+    }
     if (!event.target.matches(".sources-form")) return;
     event.preventDefault();
     showSources(event.target, event.submitter);
@@ -149,5 +157,6 @@
     if (button) window.kbqa.copy(button.parentElement.querySelector("pre").innerText);
   });
 
+  addEventListener("pageshow", () => delete composer().dataset.sent);
   markCurrent();
 })();

@@ -64,11 +64,11 @@ def test_new_session_while_indexing_leads_to_the_progress(client, document):
 
 
 def test_new_session_offers_three_questions_about_the_documents(client, document, user):
-    make_document(user, "年度_报告 2024.pdf", ["x"])
+    make_document(user, "annual_report 2024.pdf", ["x"])
     assert client.get("/chat/new").context["examples"] == [
-        "《年度 报告 2024》主要讲了什么？",
+        "What is “annual report 2024” mainly about?",
         "《手册》有哪些要点？",
-        "《年度 报告 2024》得出了什么结论？",
+        "What does “annual report 2024” say?",
     ]
 
 
