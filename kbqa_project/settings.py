@@ -186,6 +186,7 @@ LOGGING = {
         "httpx": {"level": "WARNING"},
         "httpx2": {"level": "WARNING"},
         "huey": {"level": "WARNING", "handlers": ["stderr"], "propagate": False},
+        "milvus_lite": {"level": "WARNING"},
         "pypdf": {"level": "ERROR"},
     },
 }

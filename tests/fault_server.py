@@ -34,11 +34,12 @@ WAITING_STEP_S = 0.02
 
 @dataclass(slots=True)
 class Request:
-    """What a client sent."""
+    """What a client sent; `seconds` is how long the answer took from then on."""
 
     path: str
     body: dict[str, Any]
     headers: dict[str, str]
+    seconds: float = 0.0
     abandoned: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -129,6 +130,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.path, body, {name.lower(): value for name, value in self.headers.items()}
         )
         self.owner.record(self.seen)
+        begun = time.perf_counter()
         try:
             if self.path.endswith("/embeddings"):
                 self._embeddings(body)
@@ -137,6 +139,7 @@ class _Handler(BaseHTTPRequestHandler):
         except (BrokenPipeError, ConnectionResetError):
             self.seen.abandoned.set()
             self.close_connection = True
+        self.seen.seconds = time.perf_counter() - begun
 
     def log_message(self, *_args: object) -> None:
         """Stay silent."""

@@ -1,0 +1,44 @@
+"""What the product adds to the models' own time, up to the first token of an answer."""
+
+from __future__ import annotations
+
+import statistics
+
+from benchmarks.client import Client
+from benchmarks.corpus import questions, text_of
+from benchmarks.report import Figure, percentile, show
+from benchmarks.servers import cpu_s, stand_in_server
+
+WARM_UP = 5
+QUESTIONS = 40
+CHUNKS = 200
+
+
+def measure() -> list[Figure]:
+    """Ask on a warm server; the stand-in answers at once and tells its own time."""
+    with stand_in_server() as (server, endpoint):
+        client = Client(server.base_url)
+        client.wait_indexed([client.upload("rules.txt", text_of(CHUNKS, seed=1))])
+        for question in questions(WARM_UP, seed=3):
+            client.ask(client.new_session(), question)
+        before, own = cpu_s(server), []
+        for question in questions(QUESTIONS):
+            endpoint.requests.clear()
+            answer = client.ask(client.new_session(), question)
+            if answer.outcome != "answered":
+                raise RuntimeError(f"the stand-in's answer came out as {answer.outcome}")
+            # The last request streams the answer; its first token comes at once.
+            model_s = sum(request.seconds for request in endpoint.requests[:-1])
+            own.append(answer.first_token_ms - model_s * 1000)
+        web_ms = (cpu_s(server)["web"] - before["web"]) * 1000 / QUESTIONS
+    name = "outside model calls to the first token, median"
+    return [
+        Figure(name, statistics.median(own), "ms", 50),
+        Figure("  95th percentile", percentile(own, 95), "ms"),
+        Figure("  processor time of the web process for a whole question", web_ms, "ms"),
+        Figure("  model calls for each question", len(endpoint.requests), "calls"),
+    ]
+
+
+if __name__ == "__main__":
+    show(measure())
