@@ -39,6 +39,8 @@ class MilvusStore:
     def __init__(self, uri: str, *, timeout_s: float) -> None:
         from pymilvus import MilvusClient  # 160 MB and 2 s
 
+        # Its own handler would warn at each iteration of what Milvus Lite leaves out.
+        logging.getLogger("pymilvus").setLevel(logging.ERROR)
         self._timeout_s = timeout_s
         self._instance = uuid.uuid4().hex
         with _converted_errors():
