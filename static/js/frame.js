@@ -86,7 +86,7 @@
     else if (at("[data-drawer-close]")) closeDrawer();
     else if (at("[data-dialog-close]") && at("dialog")) { event.preventDefault(); at("dialog").close(); }
     else if ((hit = at("[data-toast-close]"))) hit.closest("[data-toast]").remove();
-    else if ((hit = at("[data-copy]"))) copy(document.getElementById(hit.dataset.copy).innerText.trim());
+    else if ((hit = at("[data-copy]"))) copy(document.getElementById(hit.dataset.copy).content.textContent);
   });
 
   document.addEventListener("keydown", (event) => {
@@ -105,11 +105,11 @@
     });
     document.body.addEventListener("htmx:sendError", () => toast("toast-offline"));
     document.body.addEventListener("htmx:beforeSwap", (event) => {
-      // A whole error page never belongs into a fragment's place.
-      if (event.detail.isError && /^\s*<!doctype/i.test(event.detail.serverResponse)) {
-        event.detail.shouldSwap = false;
-        toast("toast-broken");
-      }
+      // A whole page never belongs into a fragment's place: an error, or the sign-in page.
+      if (!/^\s*<!doctype/i.test(event.detail.serverResponse)) return;
+      event.detail.shouldSwap = false;
+      if (event.detail.isError) toast("toast-broken");
+      else location.assign(event.detail.xhr.responseURL);
     });
     document.body.addEventListener("drawer", (event) => showDrawer(event.detail.value));
   });

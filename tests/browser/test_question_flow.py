@@ -216,8 +216,39 @@ def test_pages_speak_english_and_dark(open_page, library):
     assert serious_findings(page) == []
     page.get_by_role("button", name="简体中文").click()
     expect(page.locator("#question")).to_have_attribute("placeholder", "就你的文档提问…")
+
+
+def test_admin_opens_conversations_under_the_strict_policy(open_page, library):
+    page = open_page("/chat/new")
+    ask(page, "入职第二年每年有几天年假？")
+    page.get_by_role("link", name="管理").click()
+    for table in (
+        "documents/document",
+        "documents/chunk",
+        "accounts/user",
+        "chat/agentchatmessage",
+    ):
+        page.goto(f"/admin/{table}/")
+        expect(page.locator("#result_list")).to_be_visible()
     page.goto("/admin/chat/agentchatsession/")
-    expect(page.locator("#result_list, .paginator").first).to_be_visible()
+    page.locator("#result_list th a").first.click()
+    expect(page.locator("#messages-group, .inline-group").first).to_contain_text("年假")
+
+
+def test_composer_leaves_the_input_methods_enter_alone_and_grows(open_page):
+    page = open_page("/chat/new")
+    question = page.locator("#question")
+    question.fill("nianjia")
+    question.dispatch_event("keydown", {"key": "Enter", "isComposing": True, "bubbles": True})
+    question.press("Shift+Enter")
+    expect(question).to_have_value("nianjia\n")
+    one_line = question.bounding_box()["height"]
+    question.fill("\n" * 5)
+    six_lines = question.bounding_box()["height"]
+    question.fill("\n" * 30)
+    eight_lines = question.bounding_box()["height"]
+    assert one_line < six_lines < eight_lines < 240
+    expect(page).to_have_url(re.compile("/chat/new$"))
 
 
 def test_pages_work_without_script(open_page, library, files):
