@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 # About the 450 most frequent hanzi of modern prose, simplified and traditional forms together.
 FREQUENT_HANZI = frozenset(
@@ -43,17 +43,20 @@ LOG_KANA = math.log(0.50 / 170)
 LOG_HANGUL = math.log(0.80 / 2350)
 LOG_OTHER = math.log(0.02 / 20_000)
 
+# Codec, lead bytes, and trail bytes of the first level.
 _LEVEL_ONE = {
-    "gb2312": (range(0xB0, 0xD8), range(0xA1, 0xFF)),
-    "big5": (range(0xA4, 0xC7), range(0x40, 0xFF)),
-    "shift_jis": (range(0x88, 0x99), range(0x40, 0xFD)),
+    "gb2312": (range(0xB0, 0xD8), (*range(0xA1, 0xFF),)),
+    "big5": (range(0xA4, 0xC7), (*range(0x40, 0x7F), *range(0xA1, 0xFF))),
+    "shift_jis": (range(0x88, 0x99), (*range(0x40, 0x7F), *range(0x80, 0xFD))),
 }
 
 
 @cache
 def level_one(standard: str) -> frozenset[str]:
     """Return the first-level hanzi of `gb2312`, `big5` or `shift_jis`."""
-    return frozenset(char for char in _decoded_pairs(standard) if HANZI.match(char))
+    leads, trails = _LEVEL_ONE[standard]
+    pairs = bytes(byte for lead in leads for trail in trails for byte in (lead, trail))
+    return frozenset(HANZI.findall(pairs.decode(standard, "ignore")))
 
 
 @cache
@@ -83,10 +86,3 @@ def _log_probability(char: str, common: frozenset[str], *, chinese: bool) -> flo
     if chinese:
         return LOG_OTHER
     return LOG_KANA if _KANA.match(char) else LOG_HANGUL if _HANGUL.match(char) else LOG_OTHER
-
-
-def _decoded_pairs(standard: str) -> Iterator[str]:
-    leads, trails = _LEVEL_ONE[standard]
-    for lead in leads:
-        for trail in trails:
-            yield bytes((lead, trail)).decode(standard, "ignore")

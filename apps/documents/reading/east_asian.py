@@ -36,6 +36,7 @@ CANDIDATES = (
     Candidate("euc-jp", "euc_jp", "shift_jis"),
 )
 MIN_LOG_ODDS = 4.0  # the best reading must be about 50 times as probable as the next
+CHINESE_LOG_PRIOR = 3.0  # about 20 to 1: few of this product's files are Korean or Japanese
 MIN_MEAN_LOG = -9.5  # running text reaches -7.6, lists of names -9.2, chance readings -9.6 to -13
 MIN_CHARS_BEFORE_CUT = 20  # non-ASCII characters that excuse an incomplete one at the end
 
@@ -96,9 +97,10 @@ def _reading(candidate: Candidate, counts: Counter[str], *, cut_bytes: int) -> R
         foreign, standard=candidate.standard, chinese=candidate.choosable
     )
     ascii_log = characters.LOG_ASCII * (counts.total() - foreign_chars)
+    prior = CHINESE_LOG_PRIOR if candidate.choosable else 0.0
     return Reading(
         candidate,
-        log_probability=foreign_log + ascii_log,
+        log_probability=foreign_log + ascii_log + prior,
         mean_log=foreign_log / foreign_chars if foreign_chars else characters.LOG_OTHER,
         foreign_chars=foreign_chars,
         cut_bytes=cut_bytes,

@@ -127,7 +127,7 @@ def test_heading_path_is_that_of_the_chunks_first_character() -> None:
         Heading(text.index(mark), level, mark[-1])
         for mark, level in [("# A", 1), ("## B", 2), ("# C", 1)]
     )
-    drafts = split_pages([PageText(None, text, headings)], chunk_size=13, chunk_overlap=0)
+    drafts = split_pages([PageText(None, text, headings)], chunk_size=14, chunk_overlap=0)
     assert [(draft.content, draft.heading_path) for draft in drafts] == [
         ("# A\n\none two", "A"),
         ("## B", "A > B"),
