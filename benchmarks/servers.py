@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from tests.fault_server import FaultServer
+from tests.fault_server import FaultServer, Pace
 from tests.server_process import CHILDREN, ServerProcess
 
 if TYPE_CHECKING:
@@ -29,15 +29,14 @@ def endpoint_settings(endpoint: FaultServer) -> dict[str, str]:
 
 
 @contextmanager
-def stand_in_server(folder: Path | None = None) -> Iterator[tuple[ServerProcess, FaultServer]]:
+def stand_in_server(pace: Pace | None = None) -> Iterator[tuple[ServerProcess, FaultServer]]:
     """A healthy server whose models are the stand-in."""
-    with TemporaryDirectory(prefix="kbqa-bench-") as temporary:
-        data_dir = folder or Path(temporary)
-        with (
-            FaultServer(dimension=DIMENSION) as endpoint,
-            ServerProcess(data_dir, **endpoint_settings(endpoint)) as server,
-        ):
-            yield server, endpoint
+    with (
+        TemporaryDirectory(prefix="kbqa-bench-") as folder,
+        FaultServer(dimension=DIMENSION, pace=pace) as endpoint,
+        ServerProcess(Path(folder), **endpoint_settings(endpoint)) as server,
+    ):
+        yield server, endpoint
 
 
 @contextmanager
