@@ -252,3 +252,11 @@ def test_an_uploaded_document_can_be_searched_after_its_job(api, vector_server, 
 
     items = api.get(f"{BASE}/search", {"query": "年假"}).json()["items"]
     assert {item["document_id"] for item in items} == {document_id}
+
+
+def test_search_answers_503_when_the_store_is_away(api, indexed, settings, tmp_path):
+    settings.DATA_DIR = tmp_path
+
+    response = api.get(f"{BASE}/search", {"query": "年假"})
+
+    assert error_of(response) == (503, "VECTOR_STORE_UNAVAILABLE")

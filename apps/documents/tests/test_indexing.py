@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sqlite3
+import threading
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from apps.accounts.local_user import local_user
-from apps.documents import indexing, jobs
+from apps.documents import index_run, indexing, jobs, recovery
 from apps.documents.models import Chunk, Document, DocumentStatus, IndexJob, JobStatus
 from apps.documents.tests.conftest import LEAVE_RULES, index, markdown_file, text_file
 from apps.documents.uploads import accept_upload, retry_document
 from apps.documents.vectors.access import vector_store
+from tests.server_process import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -154,3 +158,49 @@ def test_ids_differ_between_documents_with_the_same_text(vector_server):
 
     assert len(set(ids)) == first.chunk_count + second.chunk_count
     assert Document.objects.indexed().count() == 2
+
+
+def test_a_document_fails_with_a_reason_when_the_store_stays_away(
+    vector_server, leave_rules, settings, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(index_run, "STORE_WAIT_S", 0.2)
+    document = accept_upload(local_user(), leave_rules)
+    reachable = settings.DATA_DIR
+    settings.DATA_DIR = tmp_path
+
+    indexing.run_queued_jobs()
+    document.refresh_from_db()
+
+    assert (document.status, document.error_code) == (
+        DocumentStatus.FAILED,
+        "VECTOR_STORE_UNAVAILABLE",
+    )
+    settings.DATA_DIR = reachable
+    recovery.recover_vectors()
+    indexing.run_queued_jobs()
+    document.refresh_from_db()
+    assert document.status == DocumentStatus.INDEXED
+
+
+def test_indexing_waits_for_a_writer_that_holds_the_database(vector_server, leave_rules, settings):
+    document = accept_upload(local_user(), leave_rules)
+    writer = sqlite3.connect(settings.DATABASES["default"]["NAME"], isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    worker = threading.Thread(target=_index)
+    worker.start()
+
+    with pytest.raises(AssertionError):
+        wait_until(lambda: not worker.is_alive(), timeout_s=1.5)
+    writer.execute("COMMIT")
+    writer.close()
+    worker.join(30)
+
+    document.refresh_from_db()
+    assert document.status == DocumentStatus.INDEXED
+
+
+def _index():
+    try:
+        indexing.run_queued_jobs()
+    finally:
+        connection.close()
