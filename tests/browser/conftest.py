@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from checks.browser import find_browser
+from tests.server_process import ServerProcess
 
-ROOT = Path(__file__).resolve().parents[2]
-READY_WITHIN_S = 60
 CHROMIUM_ARGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -52,32 +42,11 @@ class Complaints:
             self.lines.append(f"foreign request: {request.url}")
 
 
-@contextmanager
-def serving(data_dir, **environment):
-    """The address of `manage.py serve` on `data_dir` while the block runs."""
-    port = _free_port()
-    log_path = data_dir.parent / f"serve-{port}.log"
-    with log_path.open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "manage.py", "serve", "--port", str(port)],
-            cwd=ROOT,
-            env={**os.environ, **_own_environment(data_dir), **environment},
-            stdout=log,
-            stderr=log,
-        )
-    try:
-        _wait_until_healthy(port, process, log_path)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(timeout=30)
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """The address of a server with the embedded models."""
-    with serving(tmp_path_factory.mktemp("data")) as address:
-        yield address
+    """The address of a server with the embedded models and an empty data folder."""
+    with ServerProcess(tmp_path_factory.mktemp("data")) as process:
+        yield process.base_url
 
 
 @pytest.fixture(scope="session")
@@ -151,32 +120,3 @@ def ask(page, question):
     page.locator("#question").press("Enter")
     expect(page.locator(".question").last).to_have_text(question)
     return page.locator(".answer").nth(before)
-
-
-def _own_environment(data_dir):
-    return {
-        "KBQA_DATA_DIR": str(data_dir),
-        "KBQA_ENV_FILE": "",
-        "DJANGO_SETTINGS_MODULE": "kbqa_project.settings",
-    }
-
-
-def _free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def _wait_until_healthy(port, process, log_path):
-    deadline = time.monotonic() + READY_WITHIN_S
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            break
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as answer:
-                if answer.status == 200:
-                    return
-        except OSError:
-            time.sleep(0.2)
-    process.kill()
-    raise AssertionError(f"the server did not get ready:\n{log_path.read_text()[-4000:]}")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import ask, serving, upload
+from tests.browser.conftest import ask, upload
 from tests.fault_server import FaultServer
+from tests.server_process import ServerProcess
 
 HANDBOOK = "# 员工手册\n\n年假为十五天，试用期内不计。\n\n病假须提供医院证明。\n"
 QUESTION = "年假有多少天？"
@@ -34,8 +35,8 @@ def model():
 def server(tmp_path_factory, model):
     """A server whose chat model is the stand-in; its embeddings stay the embedded ones."""
     environment = {"KBQA_CHAT_API_KEY": "test", "KBQA_CHAT_BASE_URL": model.base_url}
-    with serving(tmp_path_factory.mktemp("data"), **environment) as address:
-        yield address
+    with ServerProcess(tmp_path_factory.mktemp("data"), **environment) as process:
+        yield process.base_url
 
 
 @pytest.fixture(scope="module", autouse=True)
