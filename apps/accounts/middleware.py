@@ -29,7 +29,7 @@ class LocalUserMiddleware(MiddlewareMixin):
 
             return await sync_to_async(local_user)()
 
-        request.auser = auser  # type: ignore[method-assign, assignment]
+        request.auser = auser  # type: ignore[assignment]
 
 
 class ApiLoginMiddleware(MiddlewareMixin):
