@@ -3,90 +3,150 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING, NamedTuple
 
+from apps.llm.embedded.answer_kind import wants_explanation
 from apps.llm.embedded.hops import asks
 from apps.llm.embedded.ranking import rank
 from apps.llm.embedded.sufficiency import is_sufficient
 from apps.llm.embedded.words import language_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from apps.core.passages import Evidence, Passage
     from apps.llm.embedded.ranking import Ranked
+    from apps.llm.embedded.sentences import Sentence
     from apps.llm.embedded.vectors import SentenceVectors
+    from apps.llm.embedded.words import Language
 
 INSUFFICIENT_EVIDENCE = "INSUFFICIENT_EVIDENCE"
-MAX_SENTENCES = 3
-MAX_CHARS = {"zh": 380, "en": 860}
-MARGIN = 1.3
-FOREIGN_MARGIN = 0.4
+MAX_CHARS: dict[Language, int] = {"zh": 380, "en": 860}
 PIECE_CHARS = 12
+NEIGHBOUR_DISTANCE = 2
+
+MARGIN_ROW = 0.3  # the rows of a table exclude each other
+
+
+class _Extent(NamedTuple):
+    """How much may be quoted after the best sentence; margins are in units of `Ranked.score`."""
+
+    margin: float  # a sentence of the same document may be this far behind
+    foreign_margin: float  # one of another document: likely about something else
+    sentences: int
+
+
+FACT = _Extent(margin=1.3, foreign_margin=0.3, sentences=3)
+EXPLANATION = _Extent(margin=4.0, foreign_margin=1.0, sentences=5)  # one rarely says it all
+
+_NOTHING_FOUND: dict[Language, str] = {
+    "zh": "资料中没有找到关于“{part}”的内容。",
+    "en": "Nothing was found about “{part}”.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Material:
+    """What an answer is made of: the evidence, its passages, and how to compare sentences."""
+
+    evidence: Evidence
+    passages: tuple[Passage, ...]
+    vectors: SentenceVectors
 
 
 def compose(question: str, evidence: Evidence, vectors: SentenceVectors) -> str:
     """Return the answer with labels, or `INSUFFICIENT_EVIDENCE`."""
-    passages = [source.passage for source in evidence.sources]
-    chosen: list[Ranked] = []
-    for part in asks(question):
-        for item in _choose(part, evidence.question, passages, vectors):
-            if item.sentence not in [c.sentence for c in chosen]:
-                chosen.append(item)
-    if not chosen:
+    passages = tuple(source.passage for source in evidence.sources)
+    material = _Material(evidence, passages, vectors)
+    parts = asks(question)
+    chosen = [_chosen_for(part, material) for part in parts]
+    if not any(chosen):
         return INSUFFICIENT_EVIDENCE
-    return _written(_within(chosen, MAX_CHARS[language_of(chosen[0].sentence.text)]), evidence)
+    text = _written(_in_reading_order(_within_limit(_in_turns(chosen))), evidence)
+    missing = [part for part, found in zip(parts, chosen, strict=True) if not found]
+    note = _NOTHING_FOUND[language_of(question)]
+    return "\n\n".join([text, *(note.format(part=part.rstrip("？?。. ")) for part in missing)])
 
 
 def pieces(text: str) -> Iterator[str]:
     """Yield `text` in small pieces whose join is `text`; a label is never divided."""
-    for match in re.finditer(
-        rf"\s?\[S\d\]|(?:(?!\s?\[S\d\]).){{1,{PIECE_CHARS}}}", text, re.DOTALL
-    ):
+    label = r"\s?\[S\d\]"
+    for match in re.finditer(rf"{label}|(?:(?!{label}).){{1,{PIECE_CHARS}}}", text, re.DOTALL):
         yield match.group()
 
 
-def _choose(
-    question: str, standalone: str, passages: Sequence[Passage], vectors: SentenceVectors
-) -> list[Ranked]:
-    """Return the best sentences for one question, those far behind the best left out."""
-    ranked = rank(question, passages, vectors, standalone=standalone)
-    if is_sufficient(question, passages, ranked):
-        return _leading(ranked, passages)
-    if standalone == question:
-        return []
-    in_context = rank(standalone, passages, vectors, standalone=standalone)
-    if not is_sufficient(standalone, passages, in_context):
-        return []
-    return _leading(ranked, passages)
+def _chosen_for(question: str, material: _Material) -> list[Ranked]:
+    """Return the best sentences for one question, best first; none when they do not answer it.
+
+    A follow-up is answered when either it or the question made standalone is.
+    """
+    standalone, passages = material.evidence.question, material.passages
+    ranked = rank(question, passages, material.vectors, standalone=standalone)
+    if not is_sufficient(question, passages, ranked):
+        in_context = rank(standalone, passages, material.vectors, standalone=standalone)
+        if standalone == question or not is_sufficient(standalone, passages, in_context):
+            return []
+    return _leading(question, ranked, passages)
 
 
-def _leading(ranked: Sequence[Ranked], passages: Sequence[Passage]) -> list[Ranked]:
-    """Return the best sentences that are close to the first; closer when of another document."""
+def _leading(question: str, ranked: Sequence[Ranked], passages: Sequence[Passage]) -> list[Ranked]:
+    """Return the first sentence and the next ones that are close enough to it."""
     first = ranked[0]
     document = passages[first.sentence.passage_index].document_id
+    extent = EXPLANATION if wants_explanation(question) else FACT
 
-    def is_close(item: Ranked) -> bool:
-        own = passages[item.sentence.passage_index].document_id == document
-        return item.score >= first.score - (MARGIN if own else FOREIGN_MARGIN)
+    def margin(item: Ranked) -> float:
+        if passages[item.sentence.passage_index].document_id != document:
+            return extent.foreign_margin
+        return MARGIN_ROW if item.sentence.is_labelled else extent.margin
 
-    return [item for item in ranked if is_close(item)][:MAX_SENTENCES]
+    rest = [
+        item
+        for item in ranked[1:]
+        if item.sentence.is_whole and item.score >= first.score - margin(item)
+    ]
+    return [first, *rest][: extent.sentences]
 
 
-def _within(chosen: Sequence[Ranked], limit: int) -> list[Ranked]:
-    """Return the first sentences that together stay within `limit` characters; at least one."""
-    kept: list[Ranked] = []
-    for item in chosen:
-        if kept and sum(len(k.sentence.text) for k in kept) + len(item.sentence.text) > limit:
-            continue
-        kept.append(item)
+def _in_turns(chosen: Iterable[Sequence[Ranked]]) -> list[Sentence]:
+    """Return the best sentence of each part, then the second ones, and so on, each once."""
+    turns = (item.sentence for turn in zip_longest(*chosen) for item in turn if item)
+    return list(dict.fromkeys(turns))
+
+
+def _within_limit(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Return the sentences that together stay within the limit of their language."""
+    kept = [sentences[0]]
+    left = MAX_CHARS[language_of(kept[0].text)] - len(kept[0].text)
+    for sentence in sentences[1:]:
+        if len(sentence.text) <= left:
+            kept.append(sentence)
+            left -= len(sentence.text)
     return kept
 
 
-def _written(chosen: Sequence[Ranked], evidence: Evidence) -> str:
+def _in_reading_order(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Return the best sentence and its neighbours as they stand in the passage, then the rest."""
+    groups: list[list[Sentence]] = []
+    for sentence in sentences:
+        near = next((g for g in groups if any(_are_neighbours(sentence, s) for s in g)), None)
+        if near is None:
+            groups.append([sentence])
+        else:
+            near.append(sentence)
+    return [s for group in groups for s in sorted(group, key=lambda item: item.position)]
+
+
+def _are_neighbours(one: Sentence, other: Sentence) -> bool:
+    is_same = one.passage_index == other.passage_index
+    return is_same and abs(one.position - other.position) <= NEIGHBOUR_DISTANCE
+
+
+def _written(sentences: Sequence[Sentence], evidence: Evidence) -> str:
     text = ""
-    for item in chosen:
-        label = evidence.sources[item.sentence.passage_index].label
-        gap = "" if not text else "\n\n" if item.sentence.is_labelled else " "
-        text += f"{gap}{item.sentence.text} [{label}]"
+    for sentence in sentences:
+        gap = "" if not text else "\n\n" if sentence.is_labelled else " "
+        text += f"{gap}{sentence.text} [{evidence.sources[sentence.passage_index].label}]"
     return text

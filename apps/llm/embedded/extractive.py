@@ -148,7 +148,11 @@ def _intent(question: str, before: Sequence[BaseMessage]) -> str:
     """Return the intent stage's JSON object."""
     said = [m for m in before if isinstance(m, HumanMessage | AIMessage) and m.text]
     reply = direct_reply(question, [m.text for m in said if isinstance(m, HumanMessage)])
-    brief = None if reply else standalone_query(question, [m.text for m in said])
+    brief = (
+        None
+        if reply
+        else standalone_query(question, [(isinstance(m, HumanMessage), m.text) for m in said])
+    )
     result = {
         "route": "DIRECT_EXECUTION" if reply else "NEEDS_EXECUTION",
         "intent_summary": question[:100],

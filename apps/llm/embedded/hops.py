@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from apps.llm.embedded.followups import points_back
 from apps.llm.embedded.names import related_names
 from apps.llm.embedded.titles import last_mention
 from apps.llm.embedded.words import language_of, terms
@@ -48,7 +49,7 @@ def next_query(
     """Return the next search, or None when the research is done.
 
     Args:
-        question: The standalone question.
+        question: The standalone question; its last line is the question itself.
         searched: The queries so far.
         found: The passages of each of them.
     """
@@ -56,9 +57,19 @@ def next_query(
         return question
     if len(searched) >= MAX_SEARCHES:
         return None
-    parts = asks(question)
-    wanted = parts if len(parts) > 1 else _leads(question, found[0])
+    wanted = _further(question, found[0])
     return next((query for query in wanted if query not in searched), None)
+
+
+def _further(question: str, found: Sequence[Passage]) -> list[str]:
+    """Return the searches after the first: for each part, for the bare question, or for names."""
+    context, _, asked = question.rpartition("\n")
+    parts = asks(asked)
+    if len(parts) > 1:
+        return [f"{context}\n{part}".lstrip() for part in parts]
+    if context and not points_back(asked):  # it may be about something new
+        return [asked]
+    return _leads(question, found)
 
 
 def _leads(question: str, found: Sequence[Passage]) -> list[str]:

@@ -13,7 +13,7 @@ _CAPITALISED = re.compile(
 )
 _LATIN = re.compile(r"[A-Z\u00c0-\u00de]")
 _QUOTED = re.compile(r"[《「『“\"]([^《》「」『』“”\"]{2,40})[》」』”\"]")
-_SENTENCE_START = re.compile(r"(?:^|[.!?。！？:]\s+|\n\s*|[\"“(]\s*)\Z")
+_SENTENCE_START = re.compile(r"(?:^|[.!?。！？:;]\s+|\n\s*|[\"“(]\s*)\Z")
 _COMMON = frozenset(
     """the a an in on at it he she they this that these those his her their its there is are was
     were what who when where which why how do does did can could i you we my your our if yes no

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from apps.llm.embedded.sentences import Sentence
     from apps.llm.embedded.vectors import SentenceVectors
 
+ANNOUNCING = ("?", "？", ":", "：")  # an answer in a list of questions, an item of a list
 SHORTLIST = 16
+FOLLOW_UP_TRUST = 0.4  # passage scores then speak of the conversation as well
 PRONOUNS = (
     *("他", "她", "它", "其", "这", "该", "此"),
     *("it ", "its ", "he ", "she ", "they ", "this ", "these ", "his ", "her ", "their "),
@@ -42,7 +44,7 @@ class Features(NamedTuple):
     passage_coverage: float  # the same share in the whole passage
     rank: float  # 1 for the first source, 1/2 for the second
     kind: float  # the sentence holds a new time, number, place … if one is asked for
-    context: float  # the share in the sentence before, when this one begins with a pronoun
+    context: float  # the share in the sentence before, when this one leans on it
     is_question: float
     is_cut: float  # the passage's border cuts the sentence
     is_labelled: float  # a 「标签：值」 line or a table row
@@ -50,16 +52,16 @@ class Features(NamedTuple):
 
 
 WEIGHTS = Features(
-    cosine=11.5,
-    coverage=3.5,
-    passage_cosine=11.0,
-    passage_coverage=0.7,
-    rank=0.6,
-    kind=0.45,
-    context=1.0,
-    is_question=-0.5,
-    is_cut=-0.5,
-    is_labelled=0.7,
+    cosine=13.0,
+    coverage=3.0,
+    passage_cosine=10.0,
+    passage_coverage=0.5,
+    rank=0.5,
+    kind=0.4,
+    context=0.6,
+    is_question=-1.0,
+    is_cut=-0.8,
+    is_labelled=0.6,
     subject=0.7,
 )
 
@@ -153,13 +155,16 @@ def _total(features: Features) -> float:
 
 def _places(asked: _Question, passages: Sequence[Passage], standalone: str) -> list[_Place]:
     best = max(p.score for p in passages)
+    trust = 1.0 if standalone == asked.text else FOLLOW_UP_TRUST
     places = []
     for index, (passage, subject) in enumerate(
         zip(passages, _subjects(standalone, passages), strict=True)
     ):
         title = term_set([passage.heading_path, title_of(passage)])
         coverage = asked.weights.coverage(asked.terms, title | set(terms(passage.content)))
-        places.append(_Place(title, passage.score - best, coverage, 1 / (1 + index), subject))
+        places.append(
+            _Place(title, trust * (passage.score - best), coverage, 1 / (1 + index), subject)
+        )
     return places
 
 
@@ -172,7 +177,7 @@ def _subjects(standalone: str, passages: Sequence[Passage]) -> list[float]:
 def _lexical(asked: _Question, sentence: Sentence, place: _Place) -> Features:
     """Return the features that need no vectors; the cosine is 0."""
     held = set(terms(sentence.text)) | place.title_terms
-    leans = sentence.text.lower().startswith(PRONOUNS)
+    leans = sentence.text.lower().startswith(PRONOUNS) or sentence.context.endswith(ANNOUNCING)
     is_new = asked.kind is not None and holds_new(asked.kind, sentence.text, asked.text)
     return Features(
         cosine=0.0,

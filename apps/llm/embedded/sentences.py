@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_CHARS = 220  # of a Chinese sentence; longer ones are divided at weaker marks
 MAX_CHARS_ENGLISH = 450
-MIN_CHARS = 2
+MIN_CHARS = 4  # letters and digits; what is shorter is a rest of markup or references
 MIN_WRAPPED_WIDTH = 40  # a shorter line was ended on purpose, a longer one was wrapped
 
 _REFERENCE = re.compile(
@@ -37,7 +37,7 @@ _MARKUP = (
 )
 _HEADING = re.compile(r"^#{1,6}\s")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+•·]\s+|\d{1,2}[.)、]\s*(?=\D)|>\s?)+")
-_LABEL_LINE = re.compile(rf"^\s*(?:[-*+•]\s+)?[\w{HAN} ·/%&-]{{1,20}}[：:]\s*[^\s/]")
+_LABEL_LINE = re.compile(rf"^\s*(?:[-*+•]\s+)?[\w{HAN} ·/%&-]{{1,20}}(?<!\d)[：:]\s*[^\s/]")
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
 _TABLE_RULE = re.compile(r"^[\s|:\-]+$")
 _END = re.compile(
@@ -77,14 +77,20 @@ def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
     seen: set[str] = set()
     for index, passage in enumerate(passages):
         previous = ""
-        for position, (text, labelled) in enumerate(split(passage.content)):
+        for position, (text, labelled) in enumerate(split(trusted(passage.content))):
             key = re.sub(r"\W", "", text)
-            if key and key not in seen and not _INSTRUCTION.search(text):
+            if len(key) >= MIN_CHARS and key not in seen:
                 seen.add(key)
                 whole = labelled or _ends(text)
                 found.append(Sentence(text, index, position, previous, whole, labelled))
             previous = text
     return found
+
+
+def trusted(content: str) -> str:
+    """Return a passage without the sentences that instruct a model."""
+    pieces = re.split(r"(?<=[。！？!?\n])|(?<=\.)(?=\s)", content)
+    return "".join(piece for piece in pieces if not _INSTRUCTION.search(piece))
 
 
 def split(content: str) -> Iterator[tuple[str, bool]]:
@@ -93,7 +99,7 @@ def split(content: str) -> Iterator[tuple[str, bool]]:
         pieces = [block] if labelled and len(block) <= MAX_CHARS else _divide(block)
         for piece in pieces:
             text = clean(piece)
-            if len(text) >= MIN_CHARS:
+            if text:
                 yield text, labelled
 
 

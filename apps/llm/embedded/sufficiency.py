@@ -7,9 +7,11 @@ The figures come from public question sets, see docs/extractive.md.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from apps.llm.embedded.names import names
+from apps.llm.embedded.sentences import trusted
 from apps.llm.embedded.words import characters, folded, language_of, numbers, terms
 
 if TYPE_CHECKING:
@@ -20,10 +22,12 @@ if TYPE_CHECKING:
     from apps.llm.embedded.words import Language
 
 SHARE_WEIGHT = 0.13
+MISSING_YEAR = 0.10  # a fact of another year answers nothing
 MISSING_NUMBER = 0.03
 MISSING_NAME = 0.015
 MOST_MISSING = 2
 THRESHOLD: dict[Language, float] = {"zh": 0.958, "en": 0.90}
+_YEAR = re.compile(r"1\d{3}|20\d\d")
 FOREIGN_SHARE = 0.5  # a question shares no words with a passage of another language
 
 
@@ -40,8 +44,18 @@ def sufficiency(question: str, passages: Sequence[Passage], ranked: Sequence[Ran
     return (
         max(item.features.cosine for item in ranked)
         + SHARE_WEIGHT * shared(question, text)
-        - MISSING_NUMBER * min(MOST_MISSING, len(numbers(question) - numbers(text)))
-        - MISSING_NAME * min(MOST_MISSING, len(missing_names(question, text)))
+        - _missing(question, text)
+    )
+
+
+def _missing(question: str, text: str) -> float:
+    """Return the deduction for years, other numbers and names that `text` does not hold."""
+    absent = numbers(question) - numbers(text)
+    years = {number for number in absent if _YEAR.fullmatch(number)}
+    return (
+        MISSING_YEAR * len(years)
+        + MISSING_NUMBER * min(MOST_MISSING, len(absent - years))
+        + MISSING_NAME * min(MOST_MISSING, len(missing_names(question, text)))
     )
 
 
@@ -66,4 +80,4 @@ def _share(asked: set[str], held: set[str]) -> float:
 
 
 def _whole(passage: Passage) -> str:
-    return f"{passage.heading_path}\n{passage.content}"
+    return f"{passage.heading_path}\n{passage.filename}\n{trusted(passage.content)}"

@@ -22,8 +22,8 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 # Words that ask, and particles: they say nothing about what is asked for.
 _CHINESE_FUNCTION = re.compile(
     "什么时候|什么样|什么|怎么样|怎么|怎样|为什么|为何|何时|何处|何地|何人|何种|如何|哪里|哪儿|哪个|哪些"
-    "|哪位|哪一|哪年|哪|谁|多少|多久|多长|多大|多高|几个|是否|有没有|能不能|可不可以|请问|知道|告诉我?"
-    "|介绍|一下|[的了吗呢吧呀啊么着是在有和与及为以于被把将也都就而或这那此该其它他她]"
+    "|哪位|哪一|哪年|哪|谁|多少|多久|多长|多大|多高|几个|是否|有没有|能不能|可不可以|可以|应该|需要|请问|知道|告诉我?"
+    "|介绍|一下|[的了吗呢吧呀啊么着是在有能会要和与及为以于被把将也都就而或这那此该其它他她]"
 )
 _ENGLISH_FUNCTION = frozenset(
     """a an the of in on at to for from by with and or but as is are was were be been being do does
@@ -46,14 +46,19 @@ def folded(text: str) -> str:
 
 
 def terms(text: str) -> list[str]:
-    """Return the terms of `text` in order, repeated ones included."""
+    """Return the terms of `text` in order, repeated ones included.
+
+    A single Chinese character, such as a measure word after a number, counts only when there is
+    nothing else.
+    """
     found: list[str] = []
     for run in _RUN.findall(_CHINESE_FUNCTION.sub(" ", folded(text))):
         if _HAN.match(run):
             found += pairs(run)
         elif run not in _ENGLISH_FUNCTION:
             found.append(stem(run))
-    return found
+    telling = [term for term in found if not _is_single(term)]
+    return telling or found
 
 
 def characters(text: str) -> set[str]:
@@ -70,6 +75,10 @@ def characters(text: str) -> set[str]:
 def pairs(run: str) -> list[str]:
     """Return the pairs of neighbours in a run of Chinese characters; a single one as it is."""
     return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+def _is_single(term: str) -> bool:
+    return len(term) == 1 and bool(_HAN.match(term))
 
 
 def stem(word: str) -> str:
