@@ -39,6 +39,7 @@ _GLYPH_NAMES = re.compile(
     r"|parenleft|parenright|quoteright|quoteleft|endash|emdash|bullet|ff|fi|fl|ffi)(?![A-Za-z])"
     r"|\(cid:\d+\)"
 )
+_LONG_WORD = re.compile(r"[A-Za-z]{22,}")
 _BROKEN_CATEGORIES = frozenset({"Cc", "Cn", "Co", "Cs"})
 _PRIVATE_BULLETS = re.compile("[\uf020-\uf0ff]")  # Symbol and Wingdings in Word files
 _LATIN_1 = re.compile("[\xa0-\xff]")
@@ -76,7 +77,10 @@ def garbling(text: str) -> float:
     counts = Counter(visible)
     signs = (_broken, _latin_1, _rare_hanzi, _without_vowels, _symbols)
     return max(
-        _glyph_names(text, len(visible)), _script_jumps(visible), *(sign(counts) for sign in signs)
+        _glyph_names(text, len(visible)),
+        _script_jumps(visible),
+        _run_together(text, len(visible)),
+        *(sign(counts) for sign in signs),
     )
 
 
@@ -97,6 +101,12 @@ def _broken(counts: Counter[str]) -> float:
 
 def _glyph_names(text: str, size: int) -> float:
     return sum(len(match[0]) for match in _GLYPH_NAMES.finditer(text)) / size
+
+
+def _run_together(text: str, size: int) -> float:
+    """Share of words too long to be one, as if spaces were lost; never garbled by itself."""
+    share = sum(len(match[0]) for match in _LONG_WORD.finditer(text)) / size
+    return min(share, GARBLED / 2)
 
 
 def _latin_1(counts: Counter[str]) -> float:

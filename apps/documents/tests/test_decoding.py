@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from apps.documents.reading.encodings import TextEncoding, decode, detect_encoding
 from apps.documents.reading.failures import (
@@ -11,11 +13,29 @@ from apps.documents.reading.failures import (
     TEXT_NOT_DECODABLE,
     UnreadableError,
 )
+from apps.documents.reading.text import read_text
 
 SIMPLIFIED = "员工每年享有十五天带薪年假，需提前三个工作日申请。"
 TRADITIONAL = "會議室須於前一日預約，逾時取消。"
 JAPANESE = "倉庫は平日七時四十五分に開きます。"
 KOREAN = "오늘 회의는 세 시에 시작합니다. 모두 참석해 주세요."
+
+
+PIECES = st.binary(max_size=8) | st.sampled_from(
+    [
+        SIMPLIFIED.encode(),
+        SIMPLIFIED.encode("gb18030"),
+        TRADITIONAL.encode("big5"),
+        JAPANESE.encode("euc_jp"),
+        SIMPLIFIED.encode("utf-16"),
+        b"\xed\xa0\xbd",
+        b"# title\n",
+        b"---\n",
+        b"\xef\xbb\xbf",
+        b"\xff\xfe",
+        b"\0",
+    ]
+)
 
 
 def detect(data: bytes, block_bytes: int = 7) -> TextEncoding:
@@ -148,3 +168,15 @@ def test_binary_content_is_refused(data: bytes) -> None:
 @pytest.mark.parametrize("text", ["", " \n\t\r\n ", "\ufeff", "\u200b\u200e\u3000\u00a0"])
 def test_nothing_visible_counts_as_empty(text: str) -> None:
     assert refusal(text.encode()) == EMPTY_FILE
+
+
+@given(data=st.lists(PIECES, max_size=6).map(b"".join))
+@settings(deadline=None, max_examples=300, derandomize=True)
+def test_any_bytes_are_read_cleanly_or_refused(data: bytes) -> None:
+    try:
+        text = read_text(data, markdown=True, max_text_chars=10_000).pages[0].text
+    except UnreadableError:
+        return
+    assert text.strip()
+    assert text.encode().decode() == text
+    assert not set(text) & set("\0\r\x07\ufeff")

@@ -76,6 +76,7 @@ def test_gibberish_is_garbled(text: str) -> None:
     "text",
     [
         "Badge\x00 office\x00 is on level two.",
+        "LayoutParserAUnifiedToolkitfor Deep Learning Based Document Image Analysis",
         "HTTP XML TCP SSL DNS SQL JSON HTML CSS PDF RTF DHCP LDAP SSH FTP SMTP NTP VPN RPC TLS",
     ],
 )
