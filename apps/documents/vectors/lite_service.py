@@ -34,6 +34,7 @@ def start_service(database: MilvusLite, address: str) -> grpc.Server:
         options=[
             ("grpc.max_receive_message_length", MESSAGE_MAX_BYTES),
             ("grpc.max_send_message_length", MESSAGE_MAX_BYTES),
+            ("grpc.http2.max_ping_strikes", 0),  # pymilvus pings more often than gRPC tolerates
         ],
     )
     milvus_pb2_grpc.add_MilvusServiceServicer_to_server(LiteService(database), server)
