@@ -81,10 +81,11 @@ _HELD: dict[Kind, re.Pattern[str]] = {
 
 
 _FACT = _any(
-    "[谁哪几吗]|多少|多[长大高久重远]|什么|何[时处地人]|是否|有没有",
+    "[谁哪几吗呢]|多少|多[长大高久重远]|什么|何[时处地人]|是否|有没有",
     r"^(?:who|whom|whose|when|where)\b",
     r"\bhow (?:many|much|long|old|far|tall|large|big|often|high|deep|fast|heavy)\b",
-    r"\b(?:what|which) (?!(?:is|are|was|were|do|does|did|can|should|could|would|will)\b)\w*[^\Ws]\b",
+    r"\b(?:what|which) (?!(?:is|are|was|were|do|does|did|can|should|could|would|will)\b)"
+    r"\w*[^\Ws]\b",
 )
 _EXPLANATION = _any(
     "怎么|怎样|如何|为什么|为何|介绍|说明|哪些|区别|步骤|流程|方法|特点|定义|什么是|什么意思",

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 INSUFFICIENT_EVIDENCE = "INSUFFICIENT_EVIDENCE"
 MAX_CHARS: dict[Language, int] = {"zh": 380, "en": 860}
 PIECE_CHARS = 12
-NEIGHBOUR_DISTANCE = 2
 
 MARGIN_ROW = 0.3  # the rows of a table exclude each other
 
@@ -38,8 +37,9 @@ class _Extent(NamedTuple):
     sentences: int
 
 
-FACT = _Extent(margin=1.3, foreign_margin=0.3, sentences=3)
-EXPLANATION = _Extent(margin=4.0, foreign_margin=1.0, sentences=5)  # one rarely says it all
+FACT = _Extent(margin=1.2, foreign_margin=0.3, sentences=3)
+EXPLANATION = _Extent(margin=2.2, foreign_margin=0.6, sentences=5)  # one rarely says it all
+SPREAD: dict[Language, float] = {"zh": 1.0, "en": 1.6}  # how far apart scores lie
 
 _NOTHING_FOUND: dict[Language, str] = {
     "zh": "资料中没有找到关于“{part}”的内容。",
@@ -95,6 +95,7 @@ def _leading(question: str, ranked: Sequence[Ranked], passages: Sequence[Passage
     """Return the first sentence and the next ones that are close enough to it."""
     first = ranked[0]
     document = passages[first.sentence.passage_index].document_id
+    spread = SPREAD[language_of(question)]
     extent = EXPLANATION if wants_explanation(question) else FACT
 
     def margin(item: Ranked) -> float:
@@ -105,7 +106,7 @@ def _leading(question: str, ranked: Sequence[Ranked], passages: Sequence[Passage
     rest = [
         item
         for item in ranked[1:]
-        if item.sentence.is_whole and item.score >= first.score - margin(item)
+        if item.sentence.is_whole and item.score >= first.score - spread * margin(item)
     ]
     return [first, *rest][: extent.sentences]
 
@@ -128,20 +129,10 @@ def _within_limit(sentences: Sequence[Sentence]) -> list[Sentence]:
 
 
 def _in_reading_order(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Return the best sentence and its neighbours as they stand in the passage, then the rest."""
-    groups: list[list[Sentence]] = []
-    for sentence in sentences:
-        near = next((g for g in groups if any(_are_neighbours(sentence, s) for s in g)), None)
-        if near is None:
-            groups.append([sentence])
-        else:
-            near.append(sentence)
-    return [s for group in groups for s in sorted(group, key=lambda item: item.position)]
-
-
-def _are_neighbours(one: Sentence, other: Sentence) -> bool:
-    is_same = one.passage_index == other.passage_index
-    return is_same and abs(one.position - other.position) <= NEIGHBOUR_DISTANCE
+    """Return the best sentence first, then those of each passage as they stand there."""
+    best, *rest = sentences
+    used = list(dict.fromkeys(s.passage_index for s in sentences))
+    return [best, *sorted(rest, key=lambda s: (used.index(s.passage_index), s.position))]
 
 
 def _written(sentences: Sequence[Sentence], evidence: Evidence) -> str:
