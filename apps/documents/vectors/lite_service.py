@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 THREADS = 10
 MESSAGE_MAX_BYTES = 256 * 1024 * 1024  # as in Milvus Lite's own server
+PING_INTERVAL_MIN_MS = 1000
 LOGICAL_BITS = 18  # of a Milvus timestamp, whose upper bits are milliseconds
 
 
@@ -34,6 +35,10 @@ def start_service(database: MilvusLite, address: str) -> grpc.Server:
         options=[
             ("grpc.max_receive_message_length", MESSAGE_MAX_BYTES),
             ("grpc.max_send_message_length", MESSAGE_MAX_BYTES),
+            # pymilvus pings an idle connection; by default the server closes it for that.
+            ("grpc.keepalive_permit_without_calls", 1),
+            ("grpc.http2.min_ping_interval_without_data_ms", PING_INTERVAL_MIN_MS),
+            ("grpc.http2.max_ping_strikes", 0),
             ("grpc.http2.max_ping_strikes", 0),  # pymilvus pings more often than gRPC tolerates
         ],
     )
