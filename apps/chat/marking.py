@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MIN_COVERAGE = 0.5  # share of a claim's words that a sentence must hold to be marked
-_LABELS = re.compile(r"(?:\s*\[S\d{1,2}\])+")
+_LABELS = re.compile(r"(?: ?\[S\d{1,2}\])+")
 _LABEL = re.compile(r"S\d{1,2}")
-_SENTENCE = re.compile(r"(?:[^。！？!?.\n]|\.(?!\s|$))+(?:[。！？!?\n]|\.(?=\s|$)|$)+")
+# A line's end ends no sentence, since PDFs break lines anywhere; a blank line or a list item does.
+_BREAK = r"\n(?=[^\S\n]*(?:\n|[-*•#>|【]|\d+[.)、）]|$))"
+_STOP = rf"[。！？!?]|\.(?=\s|$)|{_BREAK}"
+_SENTENCE = re.compile(rf"(?!\s)(?:(?!{_STOP}).)+(?:{_STOP}|$)+", re.DOTALL)
 _WORD = re.compile(r"[^\W_\u3400-\u9fff]+|[\u3400-\u9fff]+")
 _HAN_START = "\u3400"
 
@@ -35,9 +38,8 @@ def claims_by_label(answer: str) -> dict[str, list[str]]:
     claims: dict[str, list[str]] = {}
     start = 0
     for match in _LABELS.finditer(answer):
-        sentences = [
-            text for text in _SENTENCE.findall(answer[start : match.start()]) if _words(text)
-        ]
+        found = _SENTENCE.findall(answer[start : match.start()])
+        sentences = [text.strip() for text in found if _words(text)]
         start = match.end()
         for label in _LABEL.findall(match[0]):
             claims.setdefault(label, []).extend(sentences[-1:])

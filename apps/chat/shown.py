@@ -18,6 +18,7 @@ from apps.chat.models import (
     MessageStatus,
 )
 from apps.chat.rendering import Citation, render_answer
+from apps.documents.reflow import reflowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
     from apps.chat.models import AgentChatSession
-    from apps.core.passages import Source
+    from apps.core.passages import Passage, Source
+    from apps.documents.models import Chunk
 
 SEARCH_TOOL = "search_knowledge_base"
 EXCERPT_CHARS = 180
@@ -135,7 +137,7 @@ def shown_source(source: Source) -> ShownSource:
         heading_path=passage.heading_path,
         score=passage.score,
         document_id=passage.document_id,
-        pieces=[Piece(passage.content, is_marked=False)],
+        pieces=[Piece(_shown_text(passage), is_marked=False)],
     )
 
 
@@ -161,9 +163,14 @@ def _saved_source(source: MessageSource, claims: dict[str, list[str]]) -> ShownS
         heading_path=chunk.heading_path,
         score=source.score,
         document_id=source.document_id,
-        pieces=marked_pieces(chunk.content, claims.get(source.citation_label, [])),
+        pieces=marked_pieces(_shown_text(chunk), claims.get(source.citation_label, [])),
         is_cited=source.citation_label in claims,
     )
+
+
+def _shown_text(passage: Passage | Chunk) -> str:
+    """Return the text of a passage; the line ends of a page's layout are joined."""
+    return passage.content if passage.page_number is None else reflowed(passage.content)
 
 
 def _searched(row: AgentChatMessage) -> Sequence[str]:

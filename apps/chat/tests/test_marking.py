@@ -12,7 +12,7 @@ from apps.chat.marking import Piece, claims_by_label, marked_pieces
     [
         ("", {}),
         ("没有标签。", {}),
-        ("年假十五天。[S1] 另见手册。[S2]", {"S1": ["年假十五天。"], "S2": [" 另见手册。"]}),
+        ("年假十五天。[S1] 另见手册。[S2]", {"S1": ["年假十五天。"], "S2": ["另见手册。"]}),
         ("前一句。后一句[S1][S3]。", {"S1": ["后一句"], "S3": ["后一句"]}),
         ("It costs 3.5 euros. [S1]", {"S1": ["It costs 3.5 euros."]}),
         ("[S1]", {"S1": []}),
@@ -39,6 +39,12 @@ def test_claims_are_the_sentences_before_the_labels(answer, claims):
         ("完全无关的内容。", ["年假为十五天"], []),
         ("甲乙丙丁。戊己庚辛。", [], []),
         ("", ["年假"], []),
+        (
+            "不得使用\nExecutors 创建\n线程池。另行",
+            ["不得使用 Executors 创建线程池"],
+            ["不得使用\nExecutors 创建\n线程池。"],
+        ),
+        ("规则\n1）甲乙丙丁\n2）戊己庚辛", ["戊己庚辛"], ["2）戊己庚辛"]),
     ],
 )
 def test_supporting_sentence_is_marked(passage, claims, marked):
@@ -52,3 +58,9 @@ def test_pieces_keep_what_lies_between_sentences():
         Piece("\n\n", is_marked=False),
         Piece("一二三四。", is_marked=True),
     ]
+
+
+def test_long_white_space_costs_little_time():
+    text = "字" + " " * 50_000 + "\n" * 50_000 + "[S1]"
+    assert claims_by_label(text) == {"S1": ["字"]}
+    assert marked_pieces(text, []) == [Piece(text, is_marked=False)]

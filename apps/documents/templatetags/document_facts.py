@@ -8,9 +8,10 @@ from django import template
 from django.utils.translation import gettext as _
 
 from apps.documents.progress import remaining_s
+from apps.documents.reflow import reflowed
 
 if TYPE_CHECKING:
-    from apps.documents.models import Document
+    from apps.documents.models import Chunk, Document
 
 register = template.Library()
 
@@ -26,3 +27,9 @@ def remaining(document: Document) -> str:
     if seconds < SECONDS_PER_MINUTE:
         return _("约剩 {n} 秒").format(n=max(1, round(seconds)))
     return _("约剩 {n} 分钟").format(n=round(seconds / SECONDS_PER_MINUTE))
+
+
+@register.filter
+def shown_text(chunk: Chunk) -> str:
+    """Return a chunk's text; the line ends of a page's layout are joined."""
+    return chunk.content if chunk.page_number is None else reflowed(chunk.content)
