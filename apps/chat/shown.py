@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SEARCH_TOOL = "search_knowledge_base"
 EXCERPT_CHARS = 180
+RECENT_TURNS = 40  # a page of more is slow to build and to read
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +100,16 @@ class ShownMessage:
         return max(source.score for source in self.sources)
 
 
-def conversation_of(session: AgentChatSession) -> list[ShownMessage]:
-    """Return the session's questions and answers in order, with sources and searches."""
-    return show_messages(_with_sources(session))
+def conversation_of(session: AgentChatSession, *, from_seq: int = 0) -> list[ShownMessage]:
+    """Return the questions and answers from `from_seq` on, with sources and searches."""
+    return show_messages(_with_sources(session).filter(seq__gte=from_seq))
+
+
+def recent_from_seq(session: AgentChatSession) -> int:
+    """Return where the last `RECENT_TURNS` turns begin, 0 when there are no more than these."""
+    questions = session.messages.conversation().filter(role=MessageRole.USER)
+    newest = questions.order_by("-seq").values_list("seq", flat=True)[: RECENT_TURNS + 1]
+    return newest[RECENT_TURNS - 1] if len(newest) > RECENT_TURNS else 0
 
 
 def message_of(session: AgentChatSession, message_id: UUID) -> ShownMessage | None:

@@ -20,7 +20,7 @@ from apps.chat.encoders.html import steps_at
 from apps.chat.examples import example_questions
 from apps.chat.models import AgentChatSession, MessageRole
 from apps.chat.sessions import create_session, delete_session, rename_session
-from apps.chat.shown import ShownMessage, conversation_of, message_of
+from apps.chat.shown import ShownMessage, conversation_of, message_of, recent_from_seq
 from apps.core.errors import AppError, NotFoundError, ValidationFailedError
 from apps.core.http import render_page
 from apps.documents.models import Document
@@ -178,10 +178,13 @@ def _chat_page(
     *,
     refusal: AppError | None = None,
 ) -> HttpResponse:
-    conversation = [] if session is None else conversation_of(session)
+    is_whole = not {"all", "message"}.isdisjoint(request.GET)
+    from_seq = 0 if session is None or is_whole else recent_from_seq(session)
+    conversation = [] if session is None else conversation_of(session, from_seq=from_seq)
     context = {
         "session": session,
         "conversation": conversation,
+        "has_earlier": from_seq > 0,
         "pane": _pane(conversation, request.GET.get("message")),
         "open_label": request.GET.get("source"),
         **_sessions_context(request, session),

@@ -143,7 +143,19 @@ def test_session_query_count_does_not_grow_with_messages(client, session, docume
     answer(session, document)
     with CaptureQueriesContext(connection) as three:
         page_of(client, session)
-    assert len(one) == len(three) == 5
+    assert len(one) == len(three) == 6
+
+
+def test_long_conversation_shows_its_end_and_on_request_all(client, user):
+    texts = [("user", f"问 {n}。") for n in range(50)]
+    session = create_session(user, messages=[ImportedMessage(*text) for text in texts])
+    page = page_of(client, session)
+    assert "问 9。" not in page
+    assert "问 10。" in page
+    assert "显示更早的消息" in page
+    whole = page_of(client, session, "?all=1")
+    assert "问 0。" in whole
+    assert "显示更早的消息" not in whole
 
 
 @pytest.mark.parametrize("name", ["session", "rename", "delete", "stream"])
