@@ -26,6 +26,7 @@ INSUFFICIENT_EVIDENCE = "INSUFFICIENT_EVIDENCE"
 MAX_CHARS: dict[Language, int] = {"zh": 380, "en": 860}
 PIECE_CHARS = 12
 
+NEARLY_AS_GOOD = 0.3  # in units of `Ranked.score`, as the margins are
 MARGIN_ROW = 0.3  # the rows of a table exclude each other
 
 
@@ -108,7 +109,23 @@ def _leading(question: str, ranked: Sequence[Ranked], passages: Sequence[Passage
         for item in ranked[1:]
         if item.sentence.is_whole and item.score >= first.score - spread * margin(item)
     ]
-    return [first, *rest][: extent.sentences]
+    return _rule_first([first, *rest][: extent.sentences])
+
+
+def _rule_first(chosen: list[Ranked]) -> list[Ranked]:
+    """Return the sentences, of those about as good as the best the earliest in its passage first.
+
+    Documents state the rule before its exceptions.
+    """
+    best = chosen[0]
+    as_good = [
+        item
+        for item in chosen
+        if item.sentence.passage_index == best.sentence.passage_index
+        and item.score >= best.score - NEARLY_AS_GOOD
+    ]
+    lead = min(as_good, key=lambda item: item.sentence.position)
+    return [lead, *(item for item in chosen if item is not lead)]
 
 
 def _in_turns(chosen: Iterable[Sequence[Ranked]]) -> list[Sentence]:

@@ -74,6 +74,7 @@ class EmbeddedEmbeddings(Embeddings):
             EmbeddedModelUnsupportedError: the engine does not run on this machine.
             EmbeddingFailedError: a vector is not a unit vector.
         """
+        self._refuse_fork()
         prepared = [prepare(text) for text in texts]
         vectors: list[list[float]] = []
         for start in range(0, len(prepared), self.batch_size):
@@ -90,6 +91,7 @@ class EmbeddedEmbeddings(Embeddings):
             EmbeddedModelUnsupportedError: the engine does not run on this machine.
             EmbeddingFailedError: the vector is not a unit vector.
         """
+        self._refuse_fork()
         prepared = prepare(text)
         with self._call_lock:
             if prepared in self._queries:
@@ -101,11 +103,11 @@ class EmbeddedEmbeddings(Embeddings):
                 self._queries.popitem(last=False)
         return list(vector)
 
-    def _ready_engine(self) -> Engine:
+    def _refuse_fork(self) -> None:
         if os.getpid() != self._pid:
-            raise RuntimeError(
-                "the embedded model was made before a fork: spawn the process instead"
-            )
+            raise RuntimeError("the embedded model was made before a fork: spawn instead")
+
+    def _ready_engine(self) -> Engine:
         with self._load_lock:
             return self._engine
 

@@ -135,7 +135,7 @@ def _blocks(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
         if _LABEL_LINE.match(line):
             yield line, True
         else:
-            paragraph.append(line)
+            paragraph.append(_LIST_MARK.sub("", line))
     if paragraph:
         yield _joined(paragraph), False
 
