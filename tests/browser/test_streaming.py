@@ -32,11 +32,16 @@ def model():
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory, model):
+def process(tmp_path_factory, model):
     """A server whose chat model is the stand-in; its embeddings stay the embedded ones."""
     environment = {"KBQA_CHAT_API_KEY": "test", "KBQA_CHAT_BASE_URL": model.base_url}
     with ServerProcess(tmp_path_factory.mktemp("data"), **environment) as process:
-        yield process.base_url
+        yield process
+
+
+@pytest.fixture(scope="module")
+def server(process):
+    return process.base_url
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -139,3 +144,17 @@ def test_question_is_kept_while_another_runs(open_page, model):
     other.get_by_role("button", name="停止").click()
     expect(other.locator(".answer-failed")).to_have_count(1)
     expect(page.locator(".answer-failed")).to_have_count(1)
+
+
+def test_killed_server_is_noticed_and_the_answer_fails_with_a_reason(
+    open_page, model, process, complaints
+):
+    page = open_page("/chat/new")
+    pause_in_the_answer(model)
+    answer = ask(page, QUESTION)
+    expect(answer.locator(".answer-stream")).to_contain_text("年假为十五天")
+    process.child("web").kill()
+    expect(answer.locator(".connection")).to_be_visible()
+    expect(answer.locator(".notice-bad")).to_contain_text("服务重启，回答被中断", timeout=30_000)
+    lost = ("error: [object Event]", "error: Failed to load resource: net::ERR")
+    complaints.lines = [line for line in complaints.lines if not line.startswith(lost)]
