@@ -26,6 +26,7 @@ from apps.documents.splitting import chunk_id, embedding_text, split_pages
 from apps.documents.vectors.access import ready_store
 from apps.documents.vectors.records import VectorRecord, user_scope
 from apps.llm.factory import embedding_model
+from apps.llm.usage import embedding_usage
 
 if TYPE_CHECKING:
     import threading
@@ -159,11 +160,16 @@ class IndexRun:
         model = embedding_model()
         texts = [embedding_text(draft.heading_path, draft.content) for draft in drafts]
         vectors: list[list[float]] = []
-        for batch in batched(texts, model.batch_size):
-            vectors += model.embed_documents(list(batch))
-            self._show(ProgressStage.EMBEDDING, drafts[0].order_index + len(vectors), total)
-            if self.should_stop():
-                raise JobLostError
+        with embedding_usage() as usage:
+            try:
+                for batch in batched(texts, model.batch_size):
+                    vectors += model.embed_documents(list(batch))
+                    done = drafts[0].order_index + len(vectors)
+                    self._show(ProgressStage.EMBEDDING, done, total)
+                    if self.should_stop():
+                        raise JobLostError
+            finally:
+                jobs.add_tokens(self._claim, usage.tokens)
         return vectors
 
     def _store(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from apps.documents import leases
@@ -110,6 +111,13 @@ def record(claim: Claim, **values: object) -> None:
     changed = Document.objects.filter(pk__in=held).move(DocumentStatus.INDEXING, **values)
     if not changed:
         raise JobLostError
+
+
+def add_tokens(claim: Claim, tokens: int) -> None:
+    """Add what the embedding model consumed to the job, whoever holds it now."""
+    if tokens:
+        job = IndexJob.objects.filter(pk=claim.job_id)
+        job.update(embedding_tokens=F("embedding_tokens") + tokens)
 
 
 def succeed(claim: Claim, *, chunk_count: int) -> None:

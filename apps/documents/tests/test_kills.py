@@ -17,12 +17,15 @@ CHUNKS_WRITTEN = "SELECT COUNT(*) FROM chunks"
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
-    """A data folder with an up-to-date database, and a long text file."""
+    """A data folder with a long document that is accepted and not indexed yet."""
     data_dir = tmp_path_factory.mktemp("prepared")
-    with FaultServer(dimension=EMBEDDING_DIM) as upstream:
-        assert Installation(data_dir, upstream).manage("migrate").returncode == 0
     paragraphs = (f"第{i}条：" + "员工应当遵守本制度的规定，" * 35 for i in range(PARAGRAPHS))
-    (data_dir / "制度.txt").write_text("\n\n".join(paragraphs), encoding="utf-8")
+    path = data_dir / "制度.txt"
+    path.write_text("\n\n".join(paragraphs), encoding="utf-8")
+    with FaultServer(dimension=EMBEDDING_DIM) as upstream:
+        site = Installation(data_dir, upstream)
+        assert site.manage("migrate").returncode == 0
+        assert site.manage("ingest", "--no-wait", str(path)).returncode == 0
     return data_dir
 
 
@@ -35,9 +38,8 @@ def upstream():
 
 @pytest.fixture
 def site(prepared, tmp_path, upstream):
-    """An installation that has accepted the file and not indexed it yet."""
+    """An installation of its own on that data."""
     site = Installation(shutil.copytree(prepared, tmp_path / "data"), upstream)
-    assert site.manage("ingest", "--no-wait", str(site.data_dir / "制度.txt")).returncode == 0
     yield site
     site.store.close()
 
@@ -105,4 +107,17 @@ def test_lost_vectors_are_made_anew_after_a_restart(site):
     with site.start_owner(), site.start("worker"):
         site.wait_for("SELECT attempt_count = 2 FROM index_jobs")
         site.wait_until_settled()
+        site.assert_whole()
+
+
+def test_the_commands_work_without_a_server_and_leave_no_process(site):
+    path = site.data_dir / "more.md"
+    path.write_text("# 停车\n\n停车证每年三月更新。", encoding="utf-8")
+
+    ingested = site.manage("ingest", str(path))
+    rebuilt = site.manage("reindex", KBQA_CHUNK_SIZE="300")
+
+    assert (ingested.returncode, rebuilt.returncode) == (0, 0), ingested.stderr + rebuilt.stderr
+    assert rebuilt.stdout == "已重建 2 个文档的索引，0 个失败。\n"
+    with site.start_owner():
         site.assert_whole()
