@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from apps.llm.embedded.answer_kind import wants_explanation
 from apps.llm.embedded.hops import asks
 from apps.llm.embedded.ranking import rank
+from apps.llm.embedded.sentences import clean
 from apps.llm.embedded.sufficiency import is_sufficient
 from apps.llm.embedded.words import language_of
 
@@ -66,9 +67,10 @@ def compose(question: str, evidence: Evidence, vectors: SentenceVectors) -> str:
     if not any(chosen):
         return INSUFFICIENT_EVIDENCE
     text = _written(_in_reading_order(_within_limit(_in_turns(chosen))), evidence)
-    missing = [part for part, found in zip(parts, chosen, strict=True) if not found]
     note = _NOTHING_FOUND[language_of(question)]
-    return "\n\n".join([text, *(note.format(part=part.rstrip("？?。. ")) for part in missing)])
+    missing = [part for part, found in zip(parts, chosen, strict=True) if not found]
+    notes = [note.format(part=clean(part).rstrip("？?。. ")) for part in missing]
+    return "\n\n".join([text, *notes])
 
 
 def pieces(text: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
+from apps.llm.embedded.sentences import clean
 from apps.llm.embedded.words import folded, language_of
 
 if TYPE_CHECKING:
@@ -132,5 +133,5 @@ def _talk_kind(part: str) -> Talk | None:
 def _recalled(asked_before: Sequence[str], replies: dict[str, str]) -> str:
     if not asked_before:
         return replies["nothing_asked"]
-    recent = (" ".join(text.split())[:MAX_RECALLED_CHARS] for text in asked_before[-MAX_RECALLED:])
+    recent = (clean(text)[:MAX_RECALLED_CHARS] for text in asked_before[-MAX_RECALLED:])
     return replies["asked"] + "; ".join(recent)

@@ -23,8 +23,11 @@ MAX_CHARS_ENGLISH = 450
 MIN_CHARS = 4  # letters and digits; what is shorter is a rest of markup or references
 MIN_WRAPPED_WIDTH = 40  # a shorter line was ended on purpose, a longer one was wrapped
 
-_REFERENCE = re.compile(
-    r"[\[【(（]\s*(?:来源|资料|source)?\s*S?\d{1,2}(?:\s*[,，、]\s*S?\d{1,2})*\s*[\]】)）]",
+_PREFIX = r"(?:\^|(?:来源|资料|出处|引用|sources?|refs?)\s*[:：]?\s*)?"
+_ITEM = r"(?:[SＳ]\s?-?\d+|\d{1,2})(?:\s*[-–—~～至到]\s*(?:[SＳ]?\d+))?"
+_REFERENCE = re.compile(  # a reference of the document, or what would look like a label of ours
+    rf"[\[【［(（]{{1,2}}\s*{_PREFIX}{_ITEM}(?:(?:\s*(?:[,，、;；/&和与及]|and)\s*|\s+){_PREFIX}{_ITEM})*"
+    r"\s*[\]】］)）]{1,2}",
     re.IGNORECASE,
 )
 _MARKUP = (
