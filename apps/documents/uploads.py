@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from functools import partial
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -59,4 +58,8 @@ def retry_document(document: Document) -> None:
 
 def _start_indexing_on_commit() -> None:
     # Robust: the sweep finds the job if the queue's file is unavailable now.
-    transaction.on_commit(partial(index_documents), robust=True)
+    transaction.on_commit(_start_indexing, robust=True)
+
+
+def _start_indexing() -> None:
+    index_documents()

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, transaction
 
 from apps.accounts.local_user import local_user
-from apps.documents import originals
+from apps.documents import originals, tasks
 from apps.documents.errors import DocumentNotFailedError, StorageUnavailableError
 from apps.documents.models import Document, DocumentStatus, IndexJob, JobStatus
 from apps.documents.tests.conftest import LEAVE_RULES, markdown_file
@@ -99,6 +99,22 @@ def test_an_upload_inside_a_transaction_is_not_announced_before_its_commit(leave
         transaction.set_rollback(True)
 
     assert Document.objects.filter(pk=document.pk).count() == 0
+
+
+def test_an_upload_is_kept_when_the_queue_cannot_be_reached(leave_rules, caplog):
+    owner = local_user()
+    tasks.HUEY.storage.sql("DROP TABLE task", commit=True)
+    try:
+        document = accept_upload(owner, leave_rules)
+    finally:
+        tasks.HUEY.storage.initialize_schema()
+
+    assert IndexJob.objects.get().status == JobStatus.QUEUED
+    assert document.stored_path.exists()
+    assert "no such table: task" in caplog.text
+    tasks.sweep.call_local()
+    assert tasks.HUEY.pending_count() == 1
+    tasks.HUEY.flush()
 
 
 def test_retry_is_refused_unless_the_document_failed(leave_rules):
