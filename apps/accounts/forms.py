@@ -15,7 +15,7 @@ class LoginForm(AuthenticationForm):
     """Name and password."""
 
     def __init__(self, request: HttpRequest | None = None, **values: Any) -> None:
-        super().__init__(request, **values)
+        super().__init__(request, **{"label_suffix": "", **values})
         self.fields["username"].label = _("用户名")
         self.fields["password"].label = _("密码")
         for field in self.fields.values():

@@ -45,6 +45,7 @@ class ShownSource:
     heading_path: str
     score: float
     document_id: UUID
+    chunk_id: UUID
     pieces: list[Piece]
     is_cited: bool = True
 
@@ -145,6 +146,7 @@ def shown_source(source: Source) -> ShownSource:
         heading_path=passage.heading_path,
         score=passage.score,
         document_id=passage.document_id,
+        chunk_id=passage.chunk_id,
         pieces=[Piece(_shown_text(passage), is_marked=False)],
     )
 
@@ -171,6 +173,7 @@ def _saved_source(source: MessageSource, claims: dict[str, list[str]]) -> ShownS
         heading_path=chunk.heading_path,
         score=source.score,
         document_id=source.document_id,
+        chunk_id=source.chunk_id,
         pieces=marked_pieces(_shown_text(chunk), claims.get(source.citation_label, [])),
         is_cited=source.citation_label in claims,
     )

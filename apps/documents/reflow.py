@@ -17,6 +17,6 @@ def reflowed(text: str) -> str:
             text[match.start() - 1 : match.start()],
             text[match.end() : match.end() + 1],
         )
-        return "" if _WIDE.match(before) or _WIDE.match(after) else " "
+        return "" if before == "-" or _WIDE.match(before) or _WIDE.match(after) else " "
 
     return _LINE_END.sub(join, text)

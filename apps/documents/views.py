@@ -65,9 +65,12 @@ def document_list(request: PersonRequest) -> HttpResponse:
 @require_GET
 @login_required
 def document_detail(request: PersonRequest, document_id: UUID) -> HttpResponse:
-    """Return the documents page with one document open; to htmx the right pane alone."""
+    """Return the documents page with one document open; to htmx the right pane alone.
+
+    `chunks` chooses which page of its chunks shows.
+    """
     document = _own_document(request.user, document_id)
-    detail = _detail_context(document, request.GET.get("page"))
+    detail = _detail_context(document, request.GET.get("chunks"))
     context = detail if request.htmx else {**_listing_context(request), **detail}
     return render_page(request, "documents/list.html", context, fragment="detail")
 
@@ -84,6 +87,22 @@ def document_chunks(request: PersonRequest, document_id: UUID) -> HttpResponse:
         {**context, "document": document, "page": context["chunk_page"]},
         fragment="chunks",
     )
+
+
+@require_GET
+@login_required
+def chunk(request: PersonRequest, document_id: UUID, chunk_id: UUID) -> HttpResponse:
+    """Lead to the place of one chunk in its document.
+
+    Raises:
+        DocumentNotFoundError: the document has no such chunk.
+    """
+    document = _own_document(request.user, document_id)
+    found = document.chunks.filter(id=chunk_id).values_list("order_index", flat=True).first()
+    if found is None:
+        raise DocumentNotFoundError
+    address = reverse("documents:detail", args=[document_id])
+    return redirect(f"{address}?chunks={found // CHUNKS_PER_PAGE + 1}#chunk-{chunk_id}")
 
 
 @require_POST

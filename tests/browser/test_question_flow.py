@@ -122,6 +122,9 @@ def test_older_answer_switches_the_sources(open_page, library):
     page.reload()
     expect(page.locator(".answer")).to_have_count(2)
     assert serious_findings(page) == []
+    page.locator("#sources .source summary").first.click()
+    page.locator("#sources .source[open]").get_by_role("link", name="在文档中查看").click()
+    expect(page.locator(".chunk:target")).to_be_in_viewport()
 
 
 def test_deleted_document_leaves_marked_answers(open_page, library, tmp_path):

@@ -13,6 +13,7 @@ from apps.documents.reflow import reflowed
         ("", ""),
         ("使用过程中不仅是\n编程知识点。", "使用过程中不仅是编程知识点。"),
         ("a trace is\na path", "a trace is a path"),
+        ("com-\npile", "com-pile"),
         ("使用 Java\n编程", "使用 Java编程"),
         ("第一句。\n第二句。", "第一句。\n第二句。"),
         ("说明：\n弊端如下", "说明：\n弊端如下"),

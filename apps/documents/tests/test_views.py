@@ -141,6 +141,17 @@ def test_chunks_are_paged(client, user):
     assert client.get(f"{url}?page=2").content.decode().startswith("<!doctype html>")
 
 
+def test_chunk_leads_to_its_place_in_the_document(client, user):
+    document = make_document(user, chunks=12)
+    wanted = document.chunks.get(order_index=11)
+    place = client.get(reverse("documents:chunk", args=[document.id, wanted.id]))["Location"]
+    assert place == f"/documents/{document.id}?chunks=2#chunk-{wanted.id}"
+    page = client.get(place).content.decode()
+    assert f'id="chunk-{wanted.id}"' in page
+    missing = reverse("documents:chunk", args=[document.id, uuid.uuid4()])
+    assert client.get(missing).status_code == 404
+
+
 @pytest.mark.parametrize("name", ["detail", "chunks", "delete", "download"])
 def test_foreign_document_looks_missing(client, foreign_document, name):
     response = client.get(reverse(f"documents:{name}", args=[foreign_document.id]))
