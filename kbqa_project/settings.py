@@ -112,7 +112,7 @@ HUEY = {
     "consumer": {
         "workers": 2,
         "worker_type": "thread",
-        "max_delay": 0.2,
+        "max_delay": 0.1,
         "graceful_signal": "TERM",  # short tasks may end; long ones are found by their job row
         "shutdown_timeout": 2,
     },

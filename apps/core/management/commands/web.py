@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 from importlib import import_module
@@ -65,3 +66,6 @@ def _warm_up() -> None:
             import_string(name)()
         except Exception:
             logger.exception("warm-up failed in %s", name)
+    # What is loaded now stays: the collector need not look through it during an answer.
+    gc.collect()
+    gc.freeze()
