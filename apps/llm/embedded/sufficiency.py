@@ -28,7 +28,6 @@ MISSING_NAME = 0.015
 MOST_MISSING = 2
 THRESHOLD: dict[Language, float] = {"zh": 0.958, "en": 0.90}
 _YEAR = re.compile(r"1\d{3}|20\d\d")
-FOREIGN_SHARE = 0.5  # a question shares no words with a passage of another language
 
 
 def is_sufficient(question: str, passages: Sequence[Passage], ranked: Sequence[Ranked]) -> bool:
@@ -61,8 +60,6 @@ def _missing(question: str, text: str) -> float:
 
 def shared(question: str, text: str) -> float:
     """Return the share of the question's terms, and of their characters, that `text` holds."""
-    if language_of(question) != language_of(text):
-        return FOREIGN_SHARE
     return (
         _share(set(terms(question)), set(terms(text)))
         + _share(characters(question), characters(text))
