@@ -81,9 +81,9 @@ class ShownMessage:
 
     @property
     def error_text(self) -> str:
-        """Why the answer failed, or the empty string."""
+        """Why the answer failed; a stored sentence without figures in it is translated."""
         error = self.row.metadata.get("error") or {}
-        return str(error.get("message") or _("回答没有完成，请重新发送。"))
+        return _(str(error.get("message") or "")) or _("回答没有完成，请重新发送。")
 
     @property
     def is_running(self) -> bool:
