@@ -223,6 +223,12 @@ class Environment(BaseSettings):
         return {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
 
     @property
+    def trusted_origins(self) -> list[str]:
+        """The origins of pages behind a TLS proxy, whose forms arrive here as plain HTTP."""
+        hosts = (host for host in self.allowed_hosts if host != "*")
+        return [f"https://{'*' if host.startswith('.') else ''}{host}" for host in hosts]
+
+    @property
     def unknown_variables(self) -> list[str]:
         """The given names that start with KBQA_ but mean nothing here: most likely misspelt."""
         file = _env_file()

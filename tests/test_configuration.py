@@ -147,6 +147,12 @@ def test_empty_values_count_as_unset(monkeypatch):
     assert (environment.chat_endpoint, environment.chunk_size) == (None, 500)
 
 
+def test_pages_behind_a_tls_proxy_are_trusted():
+    environment = load(allowed_hosts="kb.example, .example.org, *")
+
+    assert environment.trusted_origins == ["https://kb.example", "https://*.example.org"]
+
+
 def test_one_key_serves_chat_and_embeddings():
     environment = load(dashscope_api_key="sk-test", dashscope_base_url="https://models.test/v1/")
 
