@@ -76,8 +76,14 @@ def test_a_queued_document_can_be_deleted(vector_server, leave_rules):
     assert_nothing_is_left(document)
 
 
-def test_a_document_that_is_deleted_while_it_is_indexed_does_not_come_back(vector_server):
-    text = "\n\n".join(f"第{number}条：" + "这是一条很长的规定。" * 45 for number in range(60))
+def test_a_document_that_is_deleted_while_it_is_indexed_does_not_come_back(
+    vector_server, settings
+):
+    small = {"chunk_size": 50, "chunk_overlap": 0}
+    settings.ENV = settings.ENV.model_copy(update=small)
+    text = "\n\n".join(
+        f"第{number}条：这是一条不算长的规定，共有三百条。" for number in range(300)
+    )
     document = accept_upload(local_user(), text_file("长.txt", text))
     worker = threading.Thread(target=_index)
     worker.start()
