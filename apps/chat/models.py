@@ -92,6 +92,7 @@ class AgentChatSession(models.Model):
 
     class Meta:
         db_table = "agent_chat_sessions"
+        verbose_name = verbose_name_plural = _("会话")
         indexes = [
             models.Index(fields=["user", "-created_at"], name="idx_sessions_user_created"),
             models.Index(fields=["user", "-last_activity_at"], name="idx_sessions_user_last_act"),
@@ -167,6 +168,7 @@ class AgentChatMessage(models.Model):
 
     class Meta:
         db_table = "agent_chat_messages"
+        verbose_name = verbose_name_plural = _("消息")
         indexes = [
             models.Index(
                 fields=["session", "seq"], condition=Q(seq__gt=0), name="idx_messages_seq_display"
@@ -218,6 +220,7 @@ class MessageSource(models.Model):
 
     class Meta:
         db_table = "message_sources"
+        verbose_name = verbose_name_plural = _("来源")
         ordering = ["message", "citation_label"]
         constraints = [
             models.UniqueConstraint(

@@ -102,6 +102,7 @@ class Document(models.Model):
 
     class Meta:
         db_table = "documents"
+        verbose_name = verbose_name_plural = _("文档")
         ordering = ["-created_at", "-id"]
         indexes = [
             models.Index(fields=["status"], name="idx_documents_status"),
@@ -181,6 +182,7 @@ class IndexJob(models.Model):
 
     class Meta:
         db_table = "index_jobs"
+        verbose_name = verbose_name_plural = _("索引任务")
         indexes = [models.Index(fields=["status"], name="idx_index_jobs_status")]
         constraints = [
             models.CheckConstraint(
@@ -208,6 +210,7 @@ class Chunk(models.Model):
 
     class Meta:
         db_table = "chunks"
+        verbose_name = verbose_name_plural = _("分块")
         ordering = ["document", "order_index"]
         constraints = [
             models.UniqueConstraint(
@@ -235,6 +238,7 @@ class VectorIndex(models.Model):
 
     class Meta:
         db_table = "vector_indexes"
+        verbose_name = verbose_name_plural = _("向量索引")
 
     def __str__(self) -> str:
         return f"{self.collection} ({self.embedding_model}, {self.dimension})"

@@ -1,6 +1,8 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class LlmConfig(AppConfig):
     name = "apps.llm"
     label = "llm"
+    verbose_name = _("模型目录")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class CatalogueRow(models.Model):
@@ -28,6 +29,7 @@ class LLMFactory(CatalogueRow):
 
     class Meta:
         db_table = "llm_factory"
+        verbose_name = verbose_name_plural = _("模型厂商")
 
     def __str__(self) -> str:
         return self.name
@@ -41,6 +43,7 @@ class LLM(CatalogueRow):
 
     class Meta:
         db_table = "llms"
+        verbose_name = verbose_name_plural = _("模型")
 
     def __str__(self) -> str:
         return self.model_code

@@ -64,6 +64,8 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "verbose_name": "会话",
+                "verbose_name_plural": "会话",
                 "db_table": "agent_chat_sessions",
             },
         ),
@@ -125,6 +127,8 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "verbose_name": "消息",
+                "verbose_name_plural": "消息",
                 "db_table": "agent_chat_messages",
             },
         ),
@@ -168,6 +172,8 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "verbose_name": "来源",
+                "verbose_name_plural": "来源",
                 "db_table": "message_sources",
                 "ordering": ["message", "citation_label"],
             },

@@ -32,6 +32,8 @@ class Migration(migrations.Migration):
                 ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
+                "verbose_name": "向量索引",
+                "verbose_name_plural": "向量索引",
                 "db_table": "vector_indexes",
             },
         ),
@@ -102,6 +104,8 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "verbose_name": "文档",
+                "verbose_name_plural": "文档",
                 "db_table": "documents",
                 "ordering": ["-created_at", "-id"],
             },
@@ -128,6 +132,8 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "verbose_name": "分块",
+                "verbose_name_plural": "分块",
                 "db_table": "chunks",
                 "ordering": ["document", "order_index"],
             },
@@ -172,6 +178,8 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "verbose_name": "索引任务",
+                "verbose_name_plural": "索引任务",
                 "db_table": "index_jobs",
             },
         ),

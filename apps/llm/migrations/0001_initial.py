@@ -29,6 +29,8 @@ class Migration(migrations.Migration):
                 ("avatar", models.CharField(blank=True, max_length=255, null=True)),
             ],
             options={
+                "verbose_name": "模型厂商",
+                "verbose_name_plural": "模型厂商",
                 "db_table": "llm_factory",
             },
         ),
@@ -55,6 +57,8 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "verbose_name": "模型",
+                "verbose_name_plural": "模型",
                 "db_table": "llms",
             },
         ),
