@@ -21,7 +21,6 @@ run: install messages
 test: install-dev messages browser check
 	@$(PY) -m coverage erase
 	@KBQA_ENV_FILE= $(PY) -m coverage run -m pytest -q
-	@$(PY) -m coverage combine -q 2>/dev/null || true
 	@$(PY) -m coverage report
 
 check: install-dev messages lint types contracts packages
