@@ -40,7 +40,7 @@ class _Extent(NamedTuple):
 
 
 FACT = _Extent(margin=1.2, foreign_margin=0.3, sentences=3)
-EXPLANATION = _Extent(margin=2.2, foreign_margin=0.6, sentences=5)  # one rarely says it all
+EXPLANATION = _Extent(margin=3.0, foreign_margin=0.6, sentences=5)  # one rarely says it all
 SPREAD: dict[Language, float] = {"zh": 1.0, "en": 1.6}  # how far apart scores lie
 
 _NOTHING_FOUND: dict[Language, str] = {
@@ -106,12 +106,27 @@ def _leading(question: str, ranked: Sequence[Ranked], passages: Sequence[Passage
             return extent.foreign_margin
         return MARGIN_ROW if item.sentence.is_labelled else extent.margin
 
+    def is_linked(item: Ranked) -> bool:
+        return (
+            item.features.coverage > 0
+            or first.features.coverage == 0
+            or _follows(first.sentence, item.sentence)
+        )
+
     rest = [
         item
         for item in ranked[1:]
-        if item.sentence.is_whole and item.score >= first.score - spread * margin(item)
+        if is_linked(item)
+        and item.sentence.is_whole
+        and not item.features.is_question
+        and item.score >= first.score - spread * margin(item)
     ]
     return _rule_first([first, *rest][: extent.sentences])
+
+
+def _follows(one: Sentence, other: Sentence) -> bool:
+    """Whether `other` is the next sentence after `one`."""
+    return (other.passage_index, other.position) == (one.passage_index, one.position + 1)
 
 
 def _rule_first(chosen: list[Ranked]) -> list[Ranked]:

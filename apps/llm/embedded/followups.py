@@ -47,9 +47,9 @@ def standalone_query(question: str, history: Sequence[tuple[bool, str]]) -> str:
     recent = [(own, clean(text)[:MESSAGE_MAX_CHARS]) for own, text in history[-MESSAGES:]]
     if language_of(question) == "zh":
         return "\n".join([*(text for _, text in recent), asked])
-    found = dict.fromkeys(name for _, text in reversed(recent) for name in names(text))
-    own = [text for is_own, text in recent if is_own]
-    context = " ".join(list(found)[:MAX_NAMES]) if found else " ".join(own[-1:])
+    found = list(dict.fromkeys(name for _, text in reversed(recent) for name in names(text)))
+    last_asked = [text for own, text in recent if own][-1:]
+    context = " ".join(found[:MAX_NAMES] if len(found) > 1 else [*found, *last_asked])
     return f"{context}\n{asked}" if context else asked
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from apps.llm.embedded.followups import points_back
 from apps.llm.embedded.names import related_names
+from apps.llm.embedded.sentences import split, trusted
 from apps.llm.embedded.titles import last_mention
 from apps.llm.embedded.words import language_of, terms
 
@@ -67,7 +68,9 @@ def _further(question: str, found: Sequence[Passage]) -> list[str]:
     parts = asks(asked)
     if len(parts) > 1:
         return [f"{context}\n{part}".lstrip() for part in parts]
-    if context and not points_back(asked):  # it may be about something new
+    if context and (
+        language_of(asked) == "en" or not points_back(asked)
+    ):  # it may be about something new
         return [asked]
     return _leads(question, found)
 
@@ -87,7 +90,8 @@ def _leads(question: str, found: Sequence[Passage]) -> list[str]:
     leads = []
     spoken_of = sorted(found, key=lambda passage: not last_mention(passage, question))
     for passage in spoken_of[:LEADING_PASSAGES]:
-        fresh = related_names(passage.content, f"{question} {passage.heading_path}")
+        text = "\n".join(sentence for sentence, _ in split(trusted(passage.content)))
+        fresh = related_names(text, f"{question} {passage.heading_path}")
         if fresh:
             leads.append(" ".join(fresh[:NAMES_PER_SEARCH]))
     return leads

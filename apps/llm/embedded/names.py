@@ -9,7 +9,7 @@ from apps.llm.embedded.words import folded
 _LINK = r"(?:of|the|de|la|le|von|van|der|da|di|du|del|al|and|&)"
 _WORD = r"(?:[A-Z]\.|[^\W\d_a-z][\w'’-]*\w|\d+)"
 _CAPITALISED = re.compile(
-    rf"(?<![\w.'’-])(?:[A-Z]\.|[^\W\d_a-z][\w'’-]*\w)(?:\s+(?:{_LINK}\s+){{0,2}}{_WORD})*"
+    rf"(?<![\w.'’-])(?:[A-Z]\.|[^\W\d_a-z][\w'’-]*\w)(?: +(?:{_LINK} +){{0,2}}{_WORD})*"
 )
 _LATIN = re.compile(r"[A-Z\u00c0-\u00de]")
 _QUOTED = re.compile(r"[《「『“\"]([^《》「」『』“”\"]{2,40})[》」』”\"]")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from apps.llm.embedded.words import HAN
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from apps.core.passages import Passage
+
+Form = Literal["prose", "item", "row"]  # a label line is a row
 
 MAX_CHARS = 220  # of a Chinese sentence; longer ones are divided at weaker marks
 MAX_CHARS_ENGLISH = 450
@@ -26,21 +28,30 @@ MIN_WRAPPED_WIDTH = 40  # a shorter line was ended on purpose, a longer one was 
 _PREFIX = r"(?:\^|(?:来源|资料|出处|引用|sources?|refs?)\s*[:：]?\s*)?"
 _ITEM = r"(?:[SＳ]\s?-?\d+|\d{1,2})(?:\s*[-–—~～至到]\s*(?:[SＳ]?\d+))?"
 _REFERENCE = re.compile(  # a reference of the document, or what would look like a label of ours
-    rf"[\[【［(（]{{1,2}}\s*{_PREFIX}{_ITEM}(?:(?:\s*(?:[,，、;；/&和与及]|and)\s*|\s+){_PREFIX}{_ITEM})*"
+    rf" ?[\[【［(（]{{1,2}}\s*{_PREFIX}{_ITEM}"
+    rf"(?:(?:\s*(?:[,，、;；/&和与及]|and)\s*|\s+){_PREFIX}{_ITEM})*"
     r"\s*[\]】］)）]{1,2}",
     re.IGNORECASE,
+)
+_TAGS = (
+    "a|abbr|b|blockquote|br|center|code|del|details|div|em|font|h[1-6]|hr|i|iframe|img|ins|kbd|li"
+    "|mark|ol|p|pre|script|small|span|strong|style|sub|summary|sup|table|tbody|td|th|thead|tr|u|ul"
 )
 _MARKUP = (
     (re.compile(r"!\[([^\]]*)\]\([^)]*\)"), r"\1"),
     (re.compile(r"\[([^\]]+)\]\([^)]*\)"), r"\1"),
-    (re.compile(r"</?[a-zA-Z][^<>]*>"), ""),
+    (re.compile(rf"</?(?:{_TAGS})(?:\s[^<>]*)?/?>", re.IGNORECASE), ""),
     (re.compile(r"(\*\*|__|~~|`+)"), ""),
     (re.compile(r"(?<![\w*])\*(?=\S)([^*]+)\*(?![\w*])"), r"\1"),
     (re.compile(r"\\([\\`*_{}\[\]()#+.!|-])"), r"\1"),
 )
 _HEADING = re.compile(r"^#{1,6}\s")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+•·]\s+|\d{1,2}[.)、]\s*(?=\D)|>\s?)+")
-_LABEL_LINE = re.compile(rf"^\s*(?:[-*+•]\s+)?[\w{HAN} ·/%&-]{{1,20}}(?<!\d)[：:]\s*[^\s/]")
+_LABEL_LINE = re.compile(
+    rf"^\s*(?:[-*+•]\s+)?[\w{HAN} ·/%&-]{{1,20}}(?:[（(][^（）()：:]{{1,12}}[）)])?"
+    r"(?<!\d)[：:]\s*[^\s/]"
+)
+_CLAUSE = re.compile(r"^\s*第[一二三四五六七八九十百零〇\d]{1,6}[条章节款项]")
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
 _TABLE_RULE = re.compile(r"^[\s|:\-]+$")
 _END = re.compile(
@@ -48,6 +59,7 @@ _END = re.compile(
     r"|(?:(?<![A-Z])(?<!\b(?:Mr|Ms|Dr|St|No|vs|Jr|Sr|Co))(?<!\b(?:Mrs|Inc|Ltd|etc|Gen|Col))\.[\"'”’)\]]*"
     r"(?:\s*\[\d{1,2}\])*(?=\s+[^a-z]|\s*$))"
 )
+_SPACED_OUT = re.compile(rf"(?:[{HAN}] ){{3,}}[{HAN}]")  # some PDFs have a space after each
 _WEAK_MARKS = ("；", ";", "，", ", ", "、")
 _INSTRUCTION = re.compile(
     r"忽略.{0,12}(?:指令|规则|提示|要求|内容|指示)|(?:无视|不要理会).{0,8}(?:指令|规则|提示)"
@@ -63,7 +75,8 @@ class Sentence:
     """A sentence that may be quoted.
 
     `passage_index` counts the passages from 0, `position` the sentences of a passage. `context` is
-    the sentence before it. `is_whole` is false where the passage's border cuts it.
+    the sentence before it. `is_whole` is false for
+    prose without an end: a title, or what the passage's border cuts.
     """
 
     text: str
@@ -80,12 +93,12 @@ def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
     seen: set[str] = set()
     for index, passage in enumerate(passages):
         previous = ""
-        for position, (text, labelled) in enumerate(split(trusted(passage.content))):
+        for position, (text, form) in enumerate(split(trusted(passage.content))):
             key = re.sub(r"\W", "", text)
             if len(key) >= MIN_CHARS and key not in seen:
                 seen.add(key)
-                whole = labelled or _ends(text)
-                found.append(Sentence(text, index, position, previous, whole, labelled))
+                whole = form != "prose" or _ends(text)
+                found.append(Sentence(text, index, position, previous, whole, form == "row"))
             previous = text
     return found
 
@@ -96,14 +109,14 @@ def trusted(content: str) -> str:
     return "".join(piece for piece in pieces if not _INSTRUCTION.search(piece))
 
 
-def split(content: str) -> Iterator[tuple[str, bool]]:
-    """Yield each sentence of a passage as (text, whether it is a label line or a table row)."""
-    for block, labelled in _blocks(content.split("\n")):
-        pieces = [block] if labelled and len(block) <= MAX_CHARS else _divide(block)
+def split(content: str) -> Iterator[tuple[str, Form]]:
+    """Yield each sentence of a passage with the form of the block that it stands in."""
+    for block, form in _blocks(content.split("\n")):
+        pieces = [block] if form == "row" and len(block) <= MAX_CHARS else _divide(block)
         for piece in pieces:
             text = clean(piece)
             if text:
-                yield text, labelled
+                yield text, form
 
 
 def clean(text: str) -> str:
@@ -113,43 +126,40 @@ def clean(text: str) -> str:
     while (stripped := _REFERENCE.sub("", text)) != text:
         text = stripped
     text = _LIST_MARK.sub("", text)
-    text = re.sub(rf"(?<=[{HAN}，。；：、]) +(?=[{HAN}，。；：、])", "", re.sub(r"\s+", " ", text))
+    text = _SPACED_OUT.sub(lambda m: m.group().replace(" ", ""), re.sub(r"\s+", " ", text))
     return text.strip().lstrip("，。、；,;.)）」』”").lstrip()
 
 
-def _blocks(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
-    """Yield paragraphs, label lines and table rows; headings are left out."""
+def _blocks(lines: Iterable[str]) -> Iterator[tuple[str, Form]]:
+    """Yield paragraphs, list items, label lines and table rows; headings are left out."""
     paragraph: list[str] = []
+    form: Form = "prose"
     header: list[str] = []
     for line in lines:
-        is_row = bool(_TABLE_ROW.match(line))
-        starts_new = not line.strip() or is_row or _starts_block(line)
-        if paragraph and (starts_new or _is_ended(paragraph[-1])):
-            yield _joined(paragraph), False
+        kind = _line_kind(line)
+        if paragraph and (kind != "text" or _starts_block(line) or _is_ended(paragraph[-1])):
+            yield _joined(paragraph), form
             paragraph = []
-        if is_row:
-            row, header = _table_row(line, header)
-            if row:
-                yield row, True
-            continue
-        header = []
-        if _HEADING.match(line) or not line.strip() or line.lstrip().startswith("```"):
-            continue
-        if _LABEL_LINE.match(line):
-            yield line, True
-        else:
+        row, header = _table_row(line, header) if kind == "table" else ("", [])
+        if row or kind == "label":
+            yield row or line, "row"
+        elif kind == "text":
+            form = form if paragraph else "item" if _LIST_MARK.match(line) else "prose"
             paragraph.append(_LIST_MARK.sub("", line))
     if paragraph:
-        yield _joined(paragraph), False
+        yield _joined(paragraph), form
+
+
+def _line_kind(line: str) -> Literal["nothing", "table", "label", "text"]:
+    if _TABLE_ROW.match(line):
+        return "table"
+    if _HEADING.match(line) or not line.strip() or line.lstrip().startswith("```"):
+        return "nothing"
+    return "label" if _LABEL_LINE.match(line) else "text"
 
 
 def _starts_block(line: str) -> bool:
-    return bool(
-        _HEADING.match(line)
-        or _LIST_MARK.match(line)
-        or _LABEL_LINE.match(line)
-        or line.lstrip().startswith("```")
-    )
+    return bool(_LIST_MARK.match(line) or _CLAUSE.match(line))
 
 
 def _is_ended(line: str) -> bool:

@@ -117,8 +117,8 @@ def test_chinese_follow_up_is_led_by_the_conversation() -> None:
 
 
 def test_english_follow_up_is_led_by_names_or_the_last_question() -> None:
-    talk = [(True, "Who founded the desk?"), (False, "It was founded by Maria Lopez.")]
-    assert standalone_query("When was she born?", talk) == "Maria Lopez\nWhen was she born?"
+    talk = [(True, "Who founded Acme?"), (False, "It was founded by Maria Lopez.")]
+    assert standalone_query("When was she born?", talk) == "Maria Lopez Acme\nWhen was she born?"
     plain = [(True, "what is the hotel limit"), (False, "it is 180")]
     assert (
         standalone_query("who approves it?", plain) == "what is the hotel limit\nwho approves it?"
