@@ -132,14 +132,17 @@ def _follows(one: Sentence, other: Sentence) -> bool:
 def _rule_first(chosen: list[Ranked]) -> list[Ranked]:
     """Return the sentences, of those about as good as the best the earliest in its passage first.
 
-    Documents state the rule before its exceptions.
+    Documents state the rule before its exceptions. Rows stay: none is the exception of another.
     """
     best = chosen[0]
+    if best.sentence.is_labelled:
+        return chosen
     as_good = [
         item
         for item in chosen
         if item.sentence.passage_index == best.sentence.passage_index
         and item.score >= best.score - NEARLY_AS_GOOD
+        and not item.sentence.is_labelled
     ]
     lead = min(as_good, key=lambda item: item.sentence.position)
     return [lead, *(item for item in chosen if item is not lead)]
