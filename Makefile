@@ -49,13 +49,13 @@ install: venv
 	@cmp -s requirements.lock $(VENV)/requirements.lock \
 	  || cmp -s requirements-dev.lock $(VENV)/requirements-dev.lock \
 	  || { echo "installing packages"; \
-	       $(PIP) install --quiet --require-hashes -r requirements.lock \
+	       $(PIP) install -qq --require-hashes -r requirements.lock \
 	       && cp requirements.lock $(VENV)/requirements.lock; }
 
 install-dev: venv
 	@cmp -s requirements-dev.lock $(VENV)/requirements-dev.lock \
 	  || { echo "installing packages for tests"; \
-	       $(PIP) install --quiet --require-hashes -r requirements-dev.lock \
+	       $(PIP) install -qq --require-hashes -r requirements-dev.lock \
 	       && cp requirements.lock requirements-dev.lock $(VENV)/; }
 
 venv:
