@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from apps.llm.embedded.vectors import SentenceVectors
 
 ANNOUNCING = ("?", "？", ":", "：")  # an answer in a list of questions, an item of a list
-SHORTLIST = 16
+SHORTLIST = 12
 FOLLOW_UP_TRUST = 0.4  # passage scores then speak of the conversation as well
 PRONOUNS = (
     *("他", "她", "它", "其", "这", "该", "此"),
