@@ -6,6 +6,8 @@ import os
 import secrets
 from typing import TYPE_CHECKING
 
+from kbqa_project.env import ConfigurationError
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -15,8 +17,18 @@ KEY_FILE = "secret_key"
 
 
 def private_folder(path: Path) -> Path:
-    """Make the folder, open to its owner only, unless it is there; return it."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """Make the data folder, open to its owner only, unless it is there; return it.
+
+    Raises:
+        ConfigurationError: it cannot be made or written to.
+    """
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        reason = os.strerror(error.errno or 0)
+        raise ConfigurationError([f"KBQA_DATA_DIR: cannot make {path} ({reason})"]) from None
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise ConfigurationError([f"KBQA_DATA_DIR: cannot write to {path}"])
     return path
 
 

@@ -9,13 +9,13 @@ from kbqa_project import env, secrets
 
 try:
     ENV = env.load()
+    DATA_DIR = secrets.private_folder(ENV.root)
 except env.ConfigurationError as mistakes:
     sys.exit("\n".join(f"Configuration: {line}" for line in mistakes.lines))
 
 env.export_for_sdks(ENV)
 
 BASE_DIR = env.BASE_DIR
-DATA_DIR = secrets.private_folder(ENV.root)
 RAW_DIR = DATA_DIR / "raw"
 LOCAL_MODE = ENV.auth == "local"
 

@@ -131,6 +131,18 @@ def test_mistake_ends_a_command_without_a_traceback(tmp_path):
     )
 
 
+def test_data_folder_that_cannot_be_made_ends_a_command_without_a_traceback(tmp_path):
+    (tmp_path / "file").touch()
+
+    result = manage(tmp_path / "file" / "data", "check")
+
+    assert (result.returncode, result.stdout, result.stderr) == (
+        1,
+        "",
+        f"Configuration: KBQA_DATA_DIR: cannot make {tmp_path}/file/data (Not a directory)\n",
+    )
+
+
 @pytest.mark.parametrize("url", ["sqlite:///{}", "sqlite+aiosqlite:///{}"])
 def test_database_url_names_the_file(tmp_path, url):
     path = tmp_path / "own.sqlite3"

@@ -9,6 +9,7 @@ again with back-off; none is ever ended because it is slow, since loading many v
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import os
 import signal
@@ -34,6 +35,7 @@ SETTLED_S = 30.0  # a child that ran this long starts its back-off anew
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 OUTPUT_GRACE_S = 0.5
 POLL_S = 0.02
+STDOUT = 1  # written to directly: a buffer would fail again when it is flushed at the end
 
 _output_lock = threading.Lock()
 
@@ -185,13 +187,9 @@ class Child:
 
 
 def say(sentence: str, *, name: str = "serve") -> None:
-    """Print one line; a closed output loses the line and nothing else."""
-    with _output_lock:
-        try:
-            sys.stdout.write(f"{name} | {sentence}\n")
-            sys.stdout.flush()
-        except BrokenPipeError:
-            sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - kept until the end
+    """Print one line; a closed output or a full disk loses the line and nothing else."""
+    with _output_lock, contextlib.suppress(OSError):
+        os.write(STDOUT, f"{name} | {sentence}\n".encode())
 
 
 def main() -> int:

@@ -45,7 +45,10 @@ class Command(BaseCommand):
         listener = listen(address, options["port"])
         arguments = supervisor_arguments(listener)
         arguments += ["--lock-fd", str(lock_fd), "--children-lock-fd", str(children_lock_fd)]
-        for descriptor in (lock_fd, children_lock_fd, listener.fileno()):
+        inherited = [lock_fd, children_lock_fd]
+        if listener.family == socket.AF_INET:
+            inherited.append(listener.fileno())
+        for descriptor in inherited:
             os.set_inheritable(descriptor, True)
         os.chdir(settings.BASE_DIR)
         command = [sys.executable, "-m", "apps.core.supervisor", *arguments]
@@ -107,7 +110,7 @@ def supervisor_arguments(listener: socket.socket) -> list[str]:
     """Return the arguments that describe where the web process serves.
 
     The web process inherits the socket, so connections made during its restart wait for it.
-    Twisted adopts IPv4 sockets only: for IPv6 it opens its own.
+    Twisted adopts IPv4 sockets only: for IPv6 it opens its own, after ours has closed by itself.
     """
     host, port = listener.getsockname()[:2]
     arguments = ["--remote-vectors"] if settings.ENV.milvus_is_remote else []
@@ -116,7 +119,6 @@ def supervisor_arguments(listener: socket.socket) -> list[str]:
         number = str(listener.fileno())
         arguments += ["--listen-fd", number, "--endpoint", f"fd:fileno={number}"]
         return [*arguments, "--url", f"http://{reachable}:{port}"]
-    listener.close()
     interface = host.replace(":", r"\:")
     reachable = "::1" if host == "::" else host
     arguments += ["--endpoint", f"tcp:port={port}:interface={interface}"]
