@@ -50,8 +50,8 @@ def recover_vectors() -> None:
 
     The comparison is made once for each start of the store: it is then that data may be lost.
     """
-    store = vector_store()
     try:
+        store = vector_store()
         health = store.health()
         if health.state != "ready":
             return
