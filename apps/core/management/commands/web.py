@@ -41,7 +41,10 @@ class Command(BaseCommand):
         """
         from daphne.server import Server  # noqa: PLC0415 - Twisted, wanted by this command only
 
+        from apps.core.body_requests import leave_bodies_to_django  # noqa: PLC0415 - as above
+
         watch_parent(options["parent_fd"])
+        leave_bodies_to_django()
         import_module(settings.ROOT_URLCONF)  # a fault in it ends the start, not each request
         server = Server(
             import_string(settings.ASGI_APPLICATION),
