@@ -25,6 +25,7 @@ FOREIGN = [
     {"Origin": "https://evil.example"},
     {"Origin": "http://127.0.0.1:9999"},
     {"Origin": "null"},
+    {"Origin": "http://["},
     {"Sec-Fetch-Site": "cross-site"},
     {"Sec-Fetch-Site": "same-site"},
     {"Origin": "http://127.0.0.1:8000", "Sec-Fetch-Site": "cross-site"},
@@ -132,6 +133,14 @@ def test_preflight_is_answered_for_listed_origins_only(client, settings):
 
     allowed = "Access-Control-Allow-Origin"
     assert (listed.get(allowed), other.get(allowed)) == ("http://localhost:5173", None)
+
+
+def test_private_answers_are_kept_by_no_cache(client):
+    paths = ["/chat/new", "/documents", SESSIONS, "/api/v1/documents"]
+
+    answered = {path: client.get(path)["Cache-Control"] for path in paths}
+
+    assert answered == dict.fromkeys(paths, "private, no-store")
 
 
 class TestLoginMode:

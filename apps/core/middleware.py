@@ -67,8 +67,9 @@ class RequestIdMiddleware(MiddlewareMixin):
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
-        """Return the response with its id."""
+        """Return the response with its id; what says nothing else is kept by no cache."""
         response["X-Request-ID"] = request.request_id  # type: ignore[attr-defined]
+        response.setdefault("Cache-Control", "private, no-store")
         return response
 
 
@@ -114,7 +115,14 @@ def is_foreign(request: HttpRequest) -> bool:
         return False
     if request.headers.get("Sec-Fetch-Site", "none") not in OWN_FETCH_SITES:
         return True
-    return origin is not None and urlsplit(origin).netloc != request.get_host()
+    return origin is not None and _netloc(origin) != request.get_host()
+
+
+def _netloc(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:  # no address at all, such as "http://["
+        return ""
 
 
 def is_api(request: HttpRequest) -> bool:
