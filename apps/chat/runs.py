@@ -98,10 +98,12 @@ class Run:
     ) -> AsyncGenerator[NumberedEvent | None]:
         """Yield the events behind number `after` as they come, and None in each silent interval.
 
+        A number that the run has not reached counts as its latest, so that the end always comes.
         When the last reader leaves before the end, the run is cancelled after `grace_s` seconds.
         """
         self._readers += 1
-        position = after
+        reached = len(self._events)
+        position = after if after <= reached else reached - self.has_ended
         try:
             while True:
                 changed = self._changed

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 CONTENT_TYPE = "text/event-stream"
 FOREIGN_RUN_POLL_S = 1.0
+MAX_EVENT_ID_DIGITS = 9  # int() refuses thousands of digits
 
 
 async def json_stream(user: User, session_id: UUID, query: str) -> StreamingHttpResponse:
@@ -69,7 +70,7 @@ async def page_stream(request: HttpRequest, session_id: UUID) -> StreamingHttpRe
     user = cast("User", await request.auser())
     placeholder = await _find_answer(user, session_id, request.GET.get("run", ""))
     turn = PageTurn(session_id, placeholder.id, placeholder.run_id or placeholder.id)
-    last_seen = request.headers.get("Last-Event-ID", "")
+    last_seen = request.headers.get("Last-Event-ID", "")[:MAX_EVENT_ID_DIGITS]
     after = int(last_seen) if last_seen.isascii() and last_seen.isdigit() else 0
     return _response(_page_frames(turn, after))
 

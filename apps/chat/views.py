@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 SESSIONS_STEP = 60
 MAX_SESSIONS_SHOWN = 2000
+MAX_LIMIT_DIGITS = 9  # int() refuses thousands of digits
 
 
 @require_GET
@@ -208,7 +209,7 @@ def _sessions_context(
     request: PersonRequest, session: AgentChatSession | None
 ) -> dict[str, object]:
     query = request.GET.get("q", "")[:255]
-    asked = request.GET.get("limit", "")
+    asked = request.GET.get("limit", "")[:MAX_LIMIT_DIGITS]
     limit = min(int(asked), MAX_SESSIONS_SHOWN) if asked.isdecimal() else SESSIONS_STEP
     found = AgentChatSession.objects.of(request.user).recent_first()
     if query:

@@ -91,12 +91,13 @@ async def test_late_reader_gets_everything_after_its_number():
     assert runs.find(run.id) is run
 
 
-async def test_reader_ahead_of_the_buffer_gets_only_what_is_new():
+async def test_reader_ahead_of_the_buffer_gets_what_is_new_and_always_the_end():
     work = HandWork()
     run = await started(work)
     work.publish(TokenProduced("a"))
     work.go_on.set()
-    assert [numbered.number for numbered in await read(run, after=99)] == []
+    assert [numbered.number for numbered in await read(run, after=99)] == [2]
+    assert [numbered.number for numbered in await read(run, after=99)] == [2]  # it has ended
 
 
 async def test_silence_yields_a_beat():

@@ -55,6 +55,13 @@ async def test_page_stream_waits_for_a_run_of_another_process(async_client, sess
     assert "已停止生成。" in await reading
 
 
+async def test_page_stream_takes_any_last_event_id(async_client, session):
+    turn = await sync_to_async(start_turn)(session, "一")
+    await sync_to_async(finish_turn)(turn, finished_transcript())
+    response = await async_client.get(page_address(turn), headers={"Last-Event-ID": "9" * 5000})
+    assert "十五天。" in await body_of(response)
+
+
 @pytest.mark.parametrize("run", ["", "x", "00000000-0000-4000-8000-000000000000"])
 def test_page_stream_of_an_unknown_run_is_not_found(client, session, run):
     assert client.get(f"/chat/{session.id}/stream?run={run}").status_code == 404

@@ -276,6 +276,8 @@ def test_session_list_is_searched_and_extended(client, user):
     assert html.count('class="session"') == 60
     more = client.get("/chat/sessions?limit=120", headers=HTMX).content.decode()
     assert more.count('class="session"') == 61
+    most = client.get("/chat/sessions?limit=" + "9" * 5000, headers=HTMX).content.decode()
+    assert most.count('class="session"') == 61
     found = client.get("/chat/sessions?q=会话 60", headers=HTMX).content.decode()
     assert found.count('class="session"') == 1
 
