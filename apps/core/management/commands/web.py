@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
+from django.db import connection
 from django.utils.module_loading import import_string
 
 from apps.core.parent_watch import add_parent_argument, watch_parent
@@ -46,6 +47,8 @@ class Command(BaseCommand):
         watch_parent(options["parent_fd"])
         leave_bodies_to_django()
         import_module(settings.ROOT_URLCONF)  # a fault in it ends the start, not each request
+        # Kept open and unused: SQLite empties its log whenever the last connection is closed.
+        connection.ensure_connection()
         server = Server(
             import_string(settings.ASGI_APPLICATION),
             endpoints=[options["endpoint"]],
