@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 
@@ -60,6 +62,26 @@ def test_ingest_sums_up_failures_and_ends_with_one(vector_server, folder, capsys
     assert f"{folder / 'deep' / 'empty.txt'}: " in output.err
 
 
+def test_ingest_names_what_it_cannot_read(folder, capsys, monkeypatch):
+    os.mkfifo(folder / "pipe.txt")
+    scan, locked = os.scandir, str(folder / "deep")
+
+    def refuse(path):
+        if str(path) == locked:
+            raise PermissionError(errno.EACCES, "Permission denied", locked)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)  # the tests may run as root, who reads everything
+
+    with pytest.raises(SystemExit):
+        call_command("ingest", "--no-wait", str(folder))
+
+    output = capsys.readouterr()
+    assert output.out == "已接收 1 个文件，2 个失败。\n"
+    assert f"{locked}: Permission denied\n" in output.err
+    assert f"{folder / 'pipe.txt'}: 仅支持" in output.err
+
+
 def test_ingest_can_leave_the_work_to_the_server(folder, capsys):
     call_command("ingest", "--no-wait", str(folder / "a.txt"))
 
@@ -69,6 +91,8 @@ def test_ingest_can_leave_the_work_to_the_server(folder, capsys):
 def test_ingest_names_paths_that_do_not_exist(folder):
     with pytest.raises(CommandError, match="找不到"):
         call_command("ingest", str(folder / "a.txt"), str(folder / "missing.txt"))
+    with pytest.raises(CommandError):
+        call_command("ingest", "a" * 300)
 
     assert Document.objects.count() == 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from django.utils.translation import gettext as _
 from apps.accounts.local_user import is_local_mode, local_user
 from apps.accounts.models import User
 from apps.core.errors import AppError
+from apps.documents.errors import UnsupportedFileTypeError
 from apps.documents.management.progress_bar import show_completion
 from apps.documents.models import Document, DocumentStatus
 from apps.documents.recovery import recover
@@ -42,7 +44,8 @@ class Command(BaseCommand):
         self, *_args: Any, paths: list[Path], owner: str | None, no_wait: bool, **_options: Any
     ) -> None:
         """Upload, wait, and sum up; exit code 1 when a file was refused or failed."""
-        missing = [str(path) for path in paths if not path.exists()]
+        # Path.exists raises for a name that is too long and in a folder that is locked.
+        missing = [str(path) for path in paths if not os.path.exists(path)]  # noqa: PTH110
         if missing:
             raise CommandError(_("找不到：{paths}").format(paths=", ".join(missing)))
         recover()
@@ -60,7 +63,7 @@ class Command(BaseCommand):
         self, paths: list[Path], owner: User, failures: list[tuple[str, str]]
     ) -> list[UUID]:
         accepted: list[UUID] = []
-        for path in _files(paths):
+        for path in _files(paths, failures):
             try:
                 accepted.append(_accept(path, owner).pk)
             except AppError as error:
@@ -89,17 +92,28 @@ def _owner(username: str | None) -> User:
         raise CommandError(_("没有用户 {name}。").format(name=username)) from error
 
 
-def _files(paths: list[Path]) -> Iterator[Path]:
+def _files(paths: list[Path], failures: list[tuple[str, str]]) -> Iterator[Path]:
+    """Yield the files to add; a folder that cannot be read is a failure."""
+
+    def fail(error: OSError) -> None:
+        failures.append((str(error.filename), error.strerror or type(error).__name__))
+
     for path in paths:
         if path.is_dir():
-            found = (item for item in path.rglob("*") if item.suffix.lower() in EXTENSIONS)
-            yield from sorted(item for item in found if item.is_file())
+            found = (
+                Path(top, name)
+                for top, _dirs, names in os.walk(path, onerror=fail)
+                for name in names
+            )
+            yield from sorted(item for item in found if item.suffix.lower() in EXTENSIONS)
         else:
             yield path
 
 
 def _accept(path: Path, owner: User) -> Document:
     content_type, _encoding = mimetypes.guess_type(path.name)
+    if not path.is_file():  # opening a pipe would wait for its writer
+        raise UnsupportedFileTypeError
     with path.open("rb") as file:
         upload = UploadedFile(
             file=file, name=path.name, content_type=content_type, size=path.stat().st_size
