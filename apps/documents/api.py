@@ -14,6 +14,7 @@ from ninja import File, Query, Router, Status
 from ninja.files import UploadedFile  # noqa: TC002 - Ninja reads annotations
 from pydantic import StringConstraints
 
+from apps.core.errors import ValidationFailedError
 from apps.documents.api_schemas import (
     ChunkOut,
     ChunkPage,
@@ -46,7 +47,9 @@ QueryText = Annotated[
 
 @router.post("/documents", response={202: DocumentOut})
 def upload_document(request: HttpRequest, file: File[UploadedFile]) -> Status[DocumentOut]:
-    """Accept a file; it is indexed in the background."""
+    """Accept a file; it is indexed in the background. Several at once are refused."""
+    if len(request.FILES.getlist("file")) > 1:  # Ninja would take one and drop the others
+        raise ValidationFailedError(detail="file: one in each request")
     return Status(202, DocumentOut.of(accept_upload(_caller(request), file)))
 
 

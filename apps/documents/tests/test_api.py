@@ -52,6 +52,8 @@ def test_upload_answers_202_with_the_pending_document(api, leave_rules):
 def test_upload_refuses_what_is_no_document(api):
     assert error_of(api.post(f"{BASE}/documents")) == (422, "VALIDATION_ERROR")
     assert error_of(api.post(f"{BASE}/documents", {"file": "text"})) == (422, "VALIDATION_ERROR")
+    both = {"file": [text_file("a.txt", "甲"), text_file("b.txt", "乙")]}
+    assert error_of(api.post(f"{BASE}/documents", both)) == (422, "VALIDATION_ERROR")
     program = text_file("setup.exe", "MZ")
     assert error_of(api.post(f"{BASE}/documents", {"file": program})) == (
         415,
