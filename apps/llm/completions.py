@@ -53,6 +53,7 @@ class Completion:
         self._usage: UsageMetadata | None = None  # the last one: some vendors report cumulatively
         self._finish_reason: str | None = None
         self._has_text = False
+        self._half = ""  # a character that two chunks share: JSON writes some as two escapes
 
     def take(self, chunk: ChatGenerationChunk) -> ChatGenerationChunk | None:
         """Return the chunk's text as a chunk of its own, or None when nothing may be shown yet."""
@@ -63,7 +64,7 @@ class Completion:
                 self._add_call(piece)
         info = chunk.generation_info or {}
         self._finish_reason = info.get("finish_reason") or self._finish_reason
-        return self._text_chunk(self._thinking.feed(str(message.text)))
+        return self._text_chunk(self._thinking.feed(self._whole_characters(str(message.text))))
 
     def finish(self) -> list[ChatGenerationChunk]:
         """Return the last chunks: held text, then tool calls, usage and the finish reason.
@@ -85,6 +86,13 @@ class Completion:
             call = self._by_index[key] = _ToolCall()
             self._calls.append(call)
         call.add(piece)
+
+    def _whole_characters(self, text: str) -> str:
+        """Join surrogates that stand for one character; lone ones, which nothing takes, go."""
+        text = self._half + text
+        self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
+        whole = text[: len(text) - len(self._half)]
+        return whole.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
 
     def _text_chunk(self, text: str) -> ChatGenerationChunk | None:
         if not text:

@@ -61,6 +61,14 @@ async def failure(chat: Any) -> AppError:
     return caught.value
 
 
+async def test_character_in_two_halves_is_joined_and_a_lone_half_dropped() -> None:
+    texts = ["好\ud83d", "\ude00的", "\ude00天", "\ud83d"]
+    events = [json.dumps(chunk({"content": text})) for text in texts]
+    with FaultServer(script(turn(*events, chunk(reason="stop")))) as server:
+        reply = await ask(model(server))
+    assert reply.text == "好😀的天"
+
+
 async def test_text_usage_and_finish_reason_arrive() -> None:
     usage = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
     events = [chunk({"content": "十五"}), chunk({"content": "天"}), chunk(reason="stop")]
