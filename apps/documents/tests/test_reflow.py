@@ -6,15 +6,20 @@ import pytest
 
 from apps.documents.reflow import reflowed
 
+ZH = "本手册的使用过程中所涉及的内容不仅是语言的"  # as wide as a wrapped line
+EN = "a trace that the compiler has recorded once is"
+
 
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
         ("", ""),
-        ("使用过程中不仅是\n编程知识点。", "使用过程中不仅是编程知识点。"),
-        ("a trace is\na path", "a trace is a path"),
-        ("com-\npile", "com-pile"),
-        ("使用 Java\n编程", "使用 Java编程"),
+        (f"{ZH}\n编程知识点。", f"{ZH}编程知识点。"),
+        (f"{EN}\na path", f"{EN} a path"),
+        (f"{EN} com-\npile", f"{EN} com-pile"),
+        (f"{EN} Java\n编程", f"{EN} Java编程"),
+        ("2.1 年休假\n年休假天数按工龄计算", "2.1 年休假\n年休假天数按工龄计算"),
+        ("满 3 年 11 天\n满 8 年 15 天\n", "满 3 年 11 天\n满 8 年 15 天\n"),
         ("第一句。\n第二句。", "第一句。\n第二句。"),
         ("说明：\n弊端如下", "说明：\n弊端如下"),
         ("标题\n\n正文", "标题\n\n正文"),
