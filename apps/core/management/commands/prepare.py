@@ -6,6 +6,7 @@ is settled by the worker.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -15,6 +16,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from apps.core.parent_watch import add_parent_argument, watch_parent
+from apps.core.queue_file import set_damaged_queue_aside
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -33,6 +35,7 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         """Run the migrations that are due, then the recovery commands of the apps."""
         watch_parent(options["parent_fd"])
+        set_damaged_queue_aside(Path(str(settings.HUEY["filename"])))
         executor = MigrationExecutor(connection)
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             call_command("migrate", verbosity=0, interactive=False, skip_checks=True)
