@@ -37,6 +37,9 @@ def secret_key(environment: Environment) -> str:
 
     Two processes that start together agree on one key: the file appears whole, by a link that
     fails when it is there already.
+
+    Raises:
+        ConfigurationError: the file holds no key.
     """
     if environment.secret_key is not None:
         return environment.secret_key.get_secret_value()
@@ -53,4 +56,14 @@ def secret_key(environment: Environment) -> str:
             pass
         finally:
             draft.unlink()
-    return path.read_text()
+    return _kept_key(path)
+
+
+def _kept_key(path: Path) -> str:
+    try:
+        key = path.read_text().strip()
+    except (OSError, ValueError):
+        key = ""
+    if not key:
+        raise ConfigurationError([f"{path}: empty or unreadable; delete it to get a new key"])
+    return key

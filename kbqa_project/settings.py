@@ -10,6 +10,7 @@ from kbqa_project import env, secrets
 try:
     ENV = env.load()
     DATA_DIR = secrets.private_folder(ENV.root)
+    SECRET_KEY = secrets.secret_key(ENV)
 except env.ConfigurationError as mistakes:
     sys.exit("\n".join(f"Configuration: {line}" for line in mistakes.lines))
 
@@ -19,7 +20,6 @@ BASE_DIR = env.BASE_DIR
 RAW_DIR = DATA_DIR / "raw"
 LOCAL_MODE = ENV.auth == "local"
 
-SECRET_KEY = secrets.secret_key(ENV)
 DEBUG = ENV.debug
 LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
 ALLOWED_HOSTS = LOOPBACK_HOSTS if LOCAL_MODE else [*LOOPBACK_HOSTS, *ENV.allowed_hosts]

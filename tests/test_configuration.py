@@ -196,3 +196,16 @@ def test_version_is_that_of_the_project():
     project = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]
 
     assert kbqa_project.__version__ == project["version"]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"\xff\xfe"], ids=["empty", "blank", "binary"])
+def test_key_file_without_a_key_is_one_clear_line(tmp_path, content):
+    (tmp_path / "secret_key").write_bytes(content)
+
+    result = manage(tmp_path, "prepare")
+
+    assert (result.returncode, result.stderr) == (
+        1,
+        f"Configuration: {tmp_path / 'secret_key'}: empty or unreadable; "
+        "delete it to get a new key\n",
+    )
