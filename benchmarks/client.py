@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 
 BOUNDARY = "kbqa-benchmark"
 INDEXING_TIMEOUT_S = 1800.0
-POLL_S = 0.02
+POLL_S = 0.03
 
 
 @dataclass(frozen=True, slots=True)

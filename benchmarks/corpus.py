@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-CHUNK_STEP_CHARS = 400  # new text per chunk of 500 characters with an overlap of 50, about
+CHUNK_STEP_CHARS = 445  # new text per chunk of 500 characters with an overlap of 50, about
 DEPARTMENTS = tuple(
     f"{name}部" for name in ("财务", "人事", "研发", "市场", "法务", "采购", "客服")
 )

@@ -122,6 +122,7 @@ class FaultServer:
 class _Handler(BaseHTTPRequestHandler):
     owner: FaultServer
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length", 0))
@@ -197,18 +198,26 @@ class _Handler(BaseHTTPRequestHandler):
     def _begin_stream(self) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Connection", "close")
+        if self.owner.turns is None:  # as vendors do; what goes wrong ends with the connection
+            self.send_header("Transfer-Encoding", "chunked")
+        else:
+            self.send_header("Connection", "close")
+            self.close_connection = True
         self.end_headers()
-        self.close_connection = True
 
     def _event(self, event: dict[str, Any] | str) -> None:
         data = event if isinstance(event, str) else json.dumps(event, ensure_ascii=False)
-        self.wfile.write(f"data: {data}\n\n".encode())
+        frame = f"data: {data}\n\n".encode()
+        if self.owner.turns is None:
+            frame = b"%x\r\n%b\r\n" % (len(frame), frame)
+        self.wfile.write(frame)
         self.wfile.flush()
 
     def _end(self, end: str) -> None:
         if end == "done":
             self._event("[DONE]")
+            if self.owner.turns is None:
+                self.wfile.write(b"0\r\n\r\n")
         elif end == "hang":
             self._hang(LONGEST_HANG_S)
         elif end == "reset":
