@@ -4,6 +4,7 @@ from django.contrib.auth import views
 from django.urls import path
 
 from apps.accounts.forms import LoginForm
+from apps.core.http import form_of
 
 app_name = "accounts"
 urlpatterns = [
@@ -16,5 +17,9 @@ urlpatterns = [
         ),
         name="login",
     ),
-    path("accounts/logout/", views.LogoutView.as_view(next_page="accounts:login"), name="logout"),
+    path(
+        "accounts/logout/",
+        form_of("chat:home")(views.LogoutView.as_view(next_page="accounts:login")),
+        name="logout",
+    ),
 ]

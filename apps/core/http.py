@@ -1,15 +1,18 @@
-"""What views share: the typed request of a page, and answering with a page or its fragment."""
+"""What views share: the typed request of a page, a page or its fragment, a form's address."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import wraps
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
+from django.views.decorators.http import require_http_methods
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from django.http import HttpResponse
     from django_htmx.middleware import HtmxDetails
@@ -38,3 +41,30 @@ def render_page(
     response = render(request, name, context, status=status)
     patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+def form_of[V: Callable[..., Any]](page: str, *keys: str) -> Callable[[V], V]:
+    """Let a view answer POST only, and lead who opens its address to the form's page.
+
+    `page` is the name of the page's address, `keys` are the parts that both addresses have.
+    """
+
+    def decorate(view: V) -> V:
+        def lead(request: HttpRequest, kwargs: Mapping[str, object]) -> HttpResponse | None:
+            if request.method == "POST":
+                return None
+            return redirect(page, **{key: kwargs[key] for key in keys})
+
+        @wraps(view)
+        def answer(request: HttpRequest, **kwargs: object) -> Any:
+            return lead(request, kwargs) or view(request, **kwargs)
+
+        @wraps(view)
+        async def answer_async(request: HttpRequest, **kwargs: object) -> Any:
+            return lead(request, kwargs) or await view(request, **kwargs)
+
+        chosen = answer_async if iscoroutinefunction(view) else answer
+        decorated: V = require_http_methods(["GET", "HEAD", "POST"])(chosen)
+        return decorated
+
+    return decorate

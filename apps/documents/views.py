@@ -15,10 +15,10 @@ from django.http import FileResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from apps.core.errors import AppError
-from apps.core.http import render_page
+from apps.core.http import form_of, render_page
 from apps.documents.deletion import delete_document
 from apps.documents.errors import DocumentNotFoundError, OriginalMissingError
 from apps.documents.forms import SHOWN_STATUSES, SORT_CHOICES, DocumentFilterForm
@@ -105,7 +105,7 @@ def chunk(request: PersonRequest, document_id: UUID, chunk_id: UUID) -> HttpResp
     return redirect(f"{address}?chunks={found // CHUNKS_PER_PAGE + 1}#chunk-{chunk_id}")
 
 
-@require_POST
+@form_of("documents:list")
 @login_required
 def upload(request: PersonRequest) -> HttpResponse:
     """Accept the posted files; return to the list, or give our script the `uploaded` fragment."""
@@ -125,7 +125,7 @@ def upload(request: PersonRequest) -> HttpResponse:
     return redirect("documents:list")
 
 
-@require_POST
+@form_of("documents:detail", "document_id")
 @login_required
 def retry(request: PersonRequest, document_id: UUID) -> HttpResponse:
     """Index a failed document again and return to it."""
