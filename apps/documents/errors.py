@@ -218,3 +218,20 @@ class ExtractionStoppedError(AppError):
     http_status = 409
     retryable = True
     message = _("提取文本已取消。")
+
+
+# The file itself is at fault, so that indexing it again ends the same way under any settings.
+HOPELESS_CODES = frozenset(
+    error.code
+    for error in (
+        ContentMismatchError,
+        EmptyDocumentError,
+        EmptyFileError,
+        PdfDamagedError,
+        PdfEncryptedError,
+        PdfTextGarbledError,
+        PdfTextNotExtractableError,
+        TextNotDecodableError,
+        UnsupportedFileTypeError,
+    )
+)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from django import template
 from django.utils.translation import gettext as _
 
+from apps.documents.errors import HOPELESS_CODES
 from apps.documents.progress import remaining_s
 from apps.documents.reflow import reflowed
 
@@ -27,6 +28,12 @@ def remaining(document: Document) -> str:
     if seconds < SECONDS_PER_MINUTE:
         return _("约剩 {n} 秒").format(n=max(1, round(seconds)))
     return _("约剩 {n} 分钟").format(n=round(seconds / SECONDS_PER_MINUTE))
+
+
+@register.filter
+def retry_may_help(document: Document) -> bool:
+    """Whether indexing the same file again can end otherwise."""
+    return document.error_code not in HOPELESS_CODES
 
 
 @register.filter

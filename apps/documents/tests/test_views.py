@@ -205,6 +205,22 @@ def test_failed_document_is_retried(client, user):
     assert Document.objects.get().status == DocumentStatus.PENDING
 
 
+@pytest.mark.parametrize(
+    ("code", "is_offered"), [("PDF_ENCRYPTED", False), ("VECTOR_STORE_UNAVAILABLE", True)]
+)
+def test_retry_is_offered_where_it_can_help(client, user, code, is_offered):
+    document = make_document(user, status="failed", error_code=code, error_message="x")
+    address = f'action="/documents/{document.id}/retry"'
+    page = client.get(f"/documents/{document.id}").content.decode()
+    assert page.count(address) == 2 * is_offered
+
+
+def test_warning_in_the_list_leads_to_the_detail(client, user):
+    document = make_document(user, warnings=[{"code": "text_cut"}])
+    page = client.get("/documents").content.decode()
+    assert f'<a class="pill-note" href="/documents/{document.id}"' in page
+
+
 def test_retry_of_an_indexed_document_is_refused_with_a_reason(client, user):
     document = make_document(user)
     response = client.post(reverse("documents:retry", args=[document.id]), follow=True)
@@ -248,3 +264,10 @@ def test_login_mode_sends_strangers_to_the_sign_in_page(client, settings, method
     settings.LOCAL_MODE = False
     response = getattr(client, method)(path)
     assert response["Location"] == f"/accounts/login/?next={path}"
+
+
+def test_opening_a_forms_address_leads_to_its_page(client, user):
+    document = make_document(user)
+    addresses = ["/documents/upload", f"/documents/{document.id}/retry", "/accounts/logout/"]
+    pages = ["/documents", f"/documents/{document.id}", "/"]
+    assert [client.get(address).headers.get("Location") for address in addresses] == pages
