@@ -211,4 +211,4 @@ def test_ask_command_answers_without_a_server(tmp_path):
     assert manage(data_dir, "ingest", str(handbook)).returncode == 0
     result = manage(data_dir, "ask", "停车证什么时候更新？")
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.rstrip().endswith("[S1] 手册.md")
+    assert result.stdout.splitlines()[-1].startswith("[S1] 手册.md · ")

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 EXIT_FAILED = 1
 EXIT_NO_EVIDENCE = 3
 STORE_WAIT_S = 10.0
+FIRST_WORDS_CHARS = 40
 SILENT_S = 3600.0  # a terminal needs no heartbeat
 
 
@@ -142,7 +143,13 @@ def _line_of(source: Source) -> str:
     place = (
         "" if passage.page_number is None else _("，第 {page} 页").format(page=passage.page_number)
     )
-    return f"[{source.label}] {_printable(passage.filename)}{place}"
+    told = passage.heading_path or _first_words(passage.content)
+    return f"[{source.label}] {_printable(passage.filename)}{place} · {_printable(told)}"
+
+
+def _first_words(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= FIRST_WORDS_CHARS else f"{line[:FIRST_WORDS_CHARS].rstrip()}…"
 
 
 def _printable(text: str) -> str:
