@@ -59,14 +59,23 @@
     (dialog.querySelector("[autofocus], input:not([type=hidden]), [data-dialog-close]") || dialog).focus();
   }
 
-  // Toasts.
+  // Toasts. A page that asks every two seconds would else say the same again and again.
   function dress(toast) {
-    if (toast.dataset.toast !== "error") setTimeout(() => toast.remove(), TOAST_MS);
+    const same = (other) => other !== toast && other.textContent === toast.textContent;
+    if ([...toast.parentElement?.children ?? []].some(same)) toast.remove();
+    else if (toast.dataset.toast !== "error") setTimeout(() => toast.remove(), TOAST_MS);
   }
 
   function toast(templateId) {
     const piece = document.getElementById(templateId).content.cloneNode(true);
+    piece.firstElementChild.dataset.trouble = templateId;
     document.getElementById("toasts").append(piece);
+  }
+
+  function clearTroubles() {
+    for (const kind of ["toast-offline", "toast-broken"]) {
+      document.querySelector(`#toasts [data-trouble="${kind}"]`)?.remove();
+    }
   }
 
   async function copy(text) {
@@ -86,6 +95,7 @@
     else if (at("[data-drawer-close]")) closeDrawer();
     else if (at("[data-dialog-close]") && at("dialog")) { event.preventDefault(); at("dialog").close(); }
     else if ((hit = at("[data-toast-close]"))) hit.closest("[data-toast]").remove();
+    else if ((hit = at("[data-dismiss]"))) hit.closest("li").remove();
     else if ((hit = at("[data-copy]"))) copy(document.getElementById(hit.dataset.copy).content.textContent);
   });
 
@@ -104,6 +114,9 @@
       if (event.detail.target?.id === "dialog") showDialog(); // a stream's swap has no target
     });
     document.body.addEventListener("htmx:sendError", () => toast("toast-offline"));
+    document.body.addEventListener("htmx:afterRequest", (event) => {
+      if (event.detail.successful) clearTroubles();
+    });
     document.body.addEventListener("htmx:beforeSwap", (event) => {
       // A whole page never belongs into a fragment's place: an error, or the sign-in page.
       if (!/^\s*<!doctype/i.test(event.detail.serverResponse)) return;
