@@ -46,6 +46,11 @@ def claims_by_label(answer: str) -> dict[str, list[str]]:
     return claims
 
 
+def without_labels(answer: str) -> str:
+    """Return the answer without its citations."""
+    return _LABELS.sub("", answer)
+
+
 def marked_pieces(passage: str, claims: Iterable[str]) -> list[Piece]:
     """Return the passage in pieces whose texts join to it, the supporting sentences marked."""
     spans = [match.span() for match in _SENTENCE.finditer(passage)]

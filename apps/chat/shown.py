@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from django.db.models import Prefetch
 from django.utils.translation import gettext as _
 
-from apps.chat.marking import Piece, claims_by_label, marked_pieces
+from apps.chat.errors import RunStoppedError
+from apps.chat.marking import Piece, claims_by_label, marked_pieces, without_labels
 from apps.chat.models import (
     AgentChatMessage,
     MessageQuerySet,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 SEARCH_TOOL = "search_knowledge_base"
 EXCERPT_CHARS = 180
+QUERY_CHARS = 60
 RECENT_TURNS = 40  # a page of more is slow to build and to read
 
 
@@ -78,6 +80,7 @@ class ShownMessage:
     html: SafeString | str = ""
     sources: list[ShownSource] = field(default_factory=list)
     searches: list[str] = field(default_factory=list)
+    cites_deleted: bool = False  # it cites sources, and none of these is left
 
     @property
     def error_text(self) -> str:
@@ -91,14 +94,30 @@ class ShownMessage:
         return self.row.status == MessageStatus.GENERATING
 
     @property
+    def is_stopped(self) -> bool:
+        """Whether the person stopped the answer, which is no fault."""
+        return self.row.error_code == RunStoppedError.code
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether the answer is not whole, so that what was found need not support it."""
+        return self.row.status != MessageStatus.COMPLETED
+
+    @property
     def is_refusal(self) -> bool:
         """Whether the evidence did not suffice."""
         return bool(self.row.metadata.get("outcome") == "insufficient_evidence")
 
     @property
-    def best_score(self) -> float:
-        """How near the best passage was."""
-        return max(source.score for source in self.sources)
+    def nearest(self) -> ShownSource:
+        """The passage that was nearest to the question; there must be sources."""
+        return max(self.sources, key=lambda source: source.score)
+
+    @property
+    def text_to_copy(self) -> str:
+        """The answer's Markdown with the cited sources below it."""
+        lines = [f"[{source.label}] {source.place}" for source in self.sources if source.is_cited]
+        return "\n".join([self.row.content, "", *lines] if lines else [self.row.content])
 
 
 def conversation_of(session: AgentChatSession, *, from_seq: int = 0) -> list[ShownMessage]:
@@ -128,12 +147,19 @@ def show_messages(rows: Iterable[AgentChatMessage]) -> list[ShownMessage]:
     shown: list[ShownMessage] = []
     for row in rows:
         if row.role == MessageRole.TOOL:
-            searches.setdefault(row.run_id, []).extend(_searched(row))
+            known = searches.setdefault(row.run_id, [])
+            known.extend(query for query in _searched(row) if query not in known)
         elif row.role == MessageRole.USER:
             shown.append(ShownMessage(row))
         elif row.role == MessageRole.ASSISTANT:
             shown.append(_shown_answer(row, searches.setdefault(row.run_id, [])))
     return shown
+
+
+def shown_query(query: str) -> str:
+    """Return what a page shows of a search: its last line, cut; a follow-up's context is above."""
+    line = query.strip().rpartition("\n")[2].strip()
+    return line if len(line) <= QUERY_CHARS else f"{line[:QUERY_CHARS].rstrip()}…"
 
 
 def shown_source(source: Source) -> ShownSource:
@@ -157,11 +183,19 @@ def _with_sources(session: AgentChatSession) -> MessageQuerySet:
 
 
 def _shown_answer(row: AgentChatMessage, searches: list[str]) -> ShownMessage:
-    claims = claims_by_label(row.content)
+    is_whole = row.status == MessageStatus.COMPLETED
+    text = row.content if is_whole else without_labels(row.content)  # its sources are not stored
+    claims = claims_by_label(text)
     sources = [_saved_source(source, claims) for source in row.sources.all()]
     sources.sort(key=lambda source: not source.is_cited)
     citations = {source.label: Citation(source.label, source.place) for source in sources}
-    return ShownMessage(row, render_answer(row.content, citations, row.id), sources, searches)
+    return ShownMessage(
+        row,
+        html=render_answer(text, citations, row.id),
+        sources=sources,
+        searches=searches,
+        cites_deleted=bool(claims) and not any(source.is_cited for source in sources),
+    )
 
 
 def _saved_source(source: MessageSource, claims: dict[str, list[str]]) -> ShownSource:
@@ -188,5 +222,5 @@ def _searched(row: AgentChatMessage) -> Sequence[str]:
     """Return the query of a search's call, none for other tool messages."""
     if row.tool_name != SEARCH_TOOL or row.metadata.get("type") != "tool_call":
         return ()
-    query = json.loads(row.content).get("query")
-    return [str(query)] if query else ()
+    query = shown_query(str(json.loads(row.content).get("query") or ""))
+    return [query] if query else ()

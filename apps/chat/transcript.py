@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from apps.core.passages import Source
 
 
-KEPT_ARGUMENT_CHARS = 200  # of each text; the digest stands for the whole
+KEPT_ARGUMENT_CHARS = 200  # the end of each text: a query has its question last
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +137,6 @@ class Transcript:
 
 def _shortened(arguments: dict[str, object]) -> dict[str, object]:
     return {
-        name: value[:KEPT_ARGUMENT_CHARS] if isinstance(value, str) else value
+        name: value[-KEPT_ARGUMENT_CHARS:] if isinstance(value, str) else value
         for name, value in arguments.items()
     }

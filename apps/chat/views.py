@@ -12,17 +12,18 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 from django_htmx.http import HttpResponseClientRedirect, reswap, retarget
 
 from apps.chat.answering import ask, ask_again, stop_answer
-from apps.chat.encoders.html import steps_at
+from apps.chat.encoders.html import sources_context, steps_at
+from apps.chat.errors import RunInProgressError
 from apps.chat.examples import example_questions
 from apps.chat.models import AgentChatSession, MessageRole
 from apps.chat.sessions import create_session, delete_session, rename_session
 from apps.chat.shown import ShownMessage, conversation_of, message_of, recent_from_seq
 from apps.core.errors import AppError, NotFoundError, ValidationFailedError
-from apps.core.http import render_page
+from apps.core.http import form_of, render_page
 from apps.documents.models import Document
 
 if TYPE_CHECKING:
@@ -73,16 +74,11 @@ def sources(request: PersonRequest, session_id: UUID, message_id: UUID) -> HttpR
     message = message_of(_own_session(request.user, session_id), message_id)
     if message is None:
         raise NotFoundError
-    context = {
-        "sources": message.sources,
-        "message_id": message.row.id,
-        "is_refusal": message.is_refusal,
-        "open_label": request.GET.get("source"),
-    }
+    context = {**sources_context(message), "open_label": request.GET.get("source")}
     return render(request, "chat/sources.html", context)
 
 
-@require_POST
+@form_of("chat:new")
 @login_required
 async def ask_first(request: PersonRequest) -> HttpResponse:
     """Make a session with its first question and open it."""
@@ -96,7 +92,7 @@ async def ask_first(request: PersonRequest) -> HttpResponse:
     return redirect("chat:session", session.id)
 
 
-@require_POST
+@form_of("chat:session", "session_id")
 @login_required
 async def ask_next(request: PersonRequest, session_id: UUID) -> HttpResponse:
     """Ask in a session; to htmx the `turn` fragment, or 422 with the composer."""
@@ -111,7 +107,7 @@ async def ask_next(request: PersonRequest, session_id: UUID) -> HttpResponse:
     return await sync_to_async(_turn)(request, session, turn)
 
 
-@require_POST
+@form_of("chat:session", "session_id")
 @login_required
 async def resend(request: PersonRequest, session_id: UUID, message_id: UUID) -> HttpResponse:
     """Ask the question of a failed answer again and return to the session."""
@@ -124,7 +120,7 @@ async def resend(request: PersonRequest, session_id: UUID, message_id: UUID) -> 
     return redirect("chat:session", session_id)
 
 
-@require_POST
+@form_of("chat:session", "session_id")
 @login_required
 def stop(request: PersonRequest, session_id: UUID) -> HttpResponse:
     """Stop the running answer; the stream then brings its end."""
@@ -182,11 +178,12 @@ def _chat_page(
     is_whole = not {"all", "message"}.isdisjoint(request.GET)
     from_seq = 0 if session is None or is_whole else recent_from_seq(session)
     conversation = [] if session is None else conversation_of(session, from_seq=from_seq)
+    pane = _pane(conversation, request.GET.get("message"))
     context = {
         "session": session,
         "conversation": conversation,
         "has_earlier": from_seq > 0,
-        "pane": _pane(conversation, request.GET.get("message")),
+        **({} if pane is None else sources_context(pane)),
         "open_label": request.GET.get("source"),
         **_sessions_context(request, session),
         **_composer_context(request, session, refusal),
@@ -241,6 +238,7 @@ def _composer_context(
         "session": session,
         "ask_url": address,
         "composer_error": "" if refusal is None else refusal.text,
+        "is_busy": isinstance(refusal, RunInProgressError),
         "question_text": "" if refusal is None else request.POST.get("question", ""),
     }
 

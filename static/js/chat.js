@@ -45,6 +45,7 @@
   });
 
   document.body.addEventListener("htmx:afterRequest", (event) => {
+    if (event.detail.elt.id === "stop-form" && event.detail.successful) document.getElementById("composer-error")?.remove();
     if (event.detail.elt.id !== "composer" || !event.detail.successful) return;
     const form = composer();
     form.querySelector("#composer-error")?.remove();
@@ -64,6 +65,13 @@
   document.body.addEventListener("htmx:sseOpen", (event) => {
     const note = event.target.querySelector(".connection");
     if (note) note.hidden = true;
+  });
+  // A search that reads like an earlier one is not listed again.
+  document.body.addEventListener("htmx:load", (event) => {
+    const search = event.detail.elt;
+    if (!search.matches(".search")) return;
+    const same = (other) => other !== search && other.dataset.query === search.dataset.query;
+    search.hidden = [...search.parentElement.children].some(same);
   });
   // An answer that is over has taken the place of its stream.
   document.body.addEventListener("htmx:load", (event) => {
@@ -156,6 +164,9 @@
     const button = event.target.closest("[data-copy-code]");
     if (button) window.kbqa.copy(button.parentElement.querySelector("pre").innerText);
   });
+
+  // A refused question shows at the form's address; the page's own is the one to keep.
+  if (location.pathname.endsWith("/ask")) history.replaceState(null, "", location.pathname.slice(0, -"/ask".length));
 
   addEventListener("pageshow", () => delete composer().dataset.sent);
   markCurrent();

@@ -23,7 +23,7 @@ from apps.agents.events import (
     ToolReturned,
 )
 from apps.chat.models import AgentChatSession
-from apps.chat.shown import SEARCH_TOOL, ShownMessage, message_of, shown_source
+from apps.chat.shown import SEARCH_TOOL, ShownMessage, message_of, shown_query, shown_source
 from apps.chat.stream_events import AnswerFailed, AnswerSaved
 
 if TYPE_CHECKING:
@@ -58,6 +58,18 @@ def encode(event: StreamEvent, turn: PageTurn) -> list[PageEvent]:
     return []
 
 
+def sources_context(message: ShownMessage) -> dict[str, object]:
+    """Return what the right pane needs to show an answer's sources."""
+    return {
+        "sources": message.sources,
+        "message_id": message.row.id,
+        "is_refusal": message.is_refusal,
+        "is_running": message.is_running,
+        "is_unfinished": message.is_unfinished,
+        "cites_deleted": message.cites_deleted,
+    }
+
+
 def steps_at(stage: Stage) -> list[dict[str, str]]:
     """Return the three steps with their state while `stage` runs: done, now or next."""
     labels = (_("理解问题"), _("检索资料"), _("撰写回答"))
@@ -80,7 +92,7 @@ def _stage(stage: Stage, turn: PageTurn) -> PageEvent:
 
 def _search(event: ToolCalled, turn: PageTurn) -> PageEvent:
     context = {
-        "query": event.arguments.get("query", ""),
+        "query": shown_query(str(event.arguments.get("query") or "")),
         "call_key": _call_key(event.call_id, turn),
     }
     return "search", render_to_string("chat/message.html#search", context)
@@ -104,6 +116,7 @@ def _sources(sources: Sequence[Source], turn: PageTurn) -> PageEvent:
     context = {
         "sources": [shown_source(source) for source in sources],
         "message_id": turn.message_id,
+        "is_unfinished": True,
     }
     return "sources", render_to_string("chat/sources.html", context)
 
@@ -118,14 +131,10 @@ def _final(turn: PageTurn) -> list[PageEvent]:
 
 
 def _final_sources(message: ShownMessage) -> list[PageEvent]:
-    if not message.sources:
+    """Return the pane; an answer that never had sources leaves the earlier one's in place."""
+    if not message.sources and not message.is_unfinished:
         return []
-    context = {
-        "sources": message.sources,
-        "message_id": message.row.id,
-        "is_refusal": message.is_refusal,
-    }
-    return [("sources", render_to_string("chat/sources.html", context))]
+    return [("sources", render_to_string("chat/sources.html", sources_context(message)))]
 
 
 def _answer(message: ShownMessage) -> str:

@@ -15,9 +15,10 @@ from django.urls import reverse
 from apps.agents.events import ToolCalled
 from apps.chat import runs
 from apps.chat.endings import fail_turn, finish_turn
-from apps.chat.errors import RunTimeoutError
+from apps.chat.errors import RunStoppedError, RunTimeoutError
 from apps.chat.models import AgentChatMessage, AgentChatSession
 from apps.chat.sessions import ImportedMessage, create_session
+from apps.chat.shown import message_of
 from apps.chat.tests.conftest import finished_transcript, make_document, sources_of
 from apps.chat.turns import start_turn
 from apps.documents.models import Document
@@ -88,12 +89,48 @@ def test_deleted_document_shows_as_deleted_without_name_or_text(client, session,
     assert '<span class="cite-gone">1 来源已删除</span>' in page
     assert "手册.md" not in page
     assert "停车证" not in page
+    assert "回答引用的来源已被删除。" in page
+    assert "回答依据的原文" not in page
+
+
+def test_pane_of_an_answer_whose_cited_source_is_gone_keeps_the_others(client, session, document):
+    message = answer(session, document)
+    message.sources.filter(citation_label="S1").delete()
+    page = page_of(client, session)
+    assert "回答引用的来源已被删除。" in page
+    assert "停车证" in page
+    assert "回答依据的原文" not in page
+
+
+def test_copied_answer_ends_with_the_cited_sources(client, session, document):
+    message = answer(session, document)
+    template = f'<template id="text-{message.id}">年假十五天。[S1]\n\n[S1] 手册.md</template>'
+    assert template in page_of(client, session)
+
+
+def test_embedded_models_name_is_explained(client, session, document):
+    answer(session, document)
+    page = page_of(client, session)
+    hint = "内置模型摘录文档的原句来回答，不改写，也不推断。"
+    assert f'<span title="{hint}">extractive · 原文摘录</span>' in page
+
+
+def test_searches_show_their_question_once_and_cut(client, session, document):
+    queries = ["旧问题\n旧回答\n年假几天？", "年假几天？", f"{'长' * 70}"]
+    calls = [
+        ToolCalled(f"call-{number}", "search_knowledge_base", {"query": query})
+        for number, query in enumerate(queries)
+    ]
+    message = answer(session, document, before=calls)
+    shown = message_of(session, message.id)
+    assert shown.searches == ["年假几天？", f"{'长' * 60}…"]
 
 
 def test_refusal_tells_the_searches_and_the_nearest_passage(client, session, document):
     answer(session, document, "资料不足。", outcome="insufficient_evidence", before=[SEARCH])
     page = page_of(client, session)
-    assert "最接近的段落相关度为 0.90，其中没有问题的答案。" in page
+    assert "检索到的段落里没有问题的答案。" in page
+    assert 'name="source" value="S1">最接近的段落</button>' in page
     assert '<span class="query" dir="auto">年假 &lt;b&gt;</span>' in page
 
 
@@ -103,6 +140,15 @@ def test_failed_answer_says_why_and_offers_to_send_again(client, session):
     page = page_of(client, session)
     assert "回答超时，请重试。 以上内容不完整。" in page
     assert reverse("chat:resend", args=[session.id, turn.message_id]) in page
+
+
+def test_stopped_answer_is_no_failure_and_its_labels_are_gone(client, session):
+    turn = start_turn(session, "问题？")
+    fail_turn(turn, RunStoppedError(), finished_transcript("部分。[S1]"))
+    page = page_of(client, session)
+    assert ("已停止</div>" in page, "重新发送" in page, "部分。</p>" in page) == (True,) * 3
+    for absent in ("answer-failed", "STOPPED", "来源已删除", "回答依据的原文，"):
+        assert absent not in page
 
 
 def test_running_answer_connects_to_its_stream(client, session):
@@ -190,12 +236,29 @@ def test_refused_first_question_leaves_no_session(client, user):
     assert not AgentChatSession.objects.of(user).exists()
 
 
+def test_opening_a_forms_address_leads_to_its_page(client, session):
+    page = f"/chat/{session.id}"
+    addresses = [
+        "/chat/new/ask",
+        f"{page}/ask",
+        f"{page}/stop",
+        f"{page}/messages/{session.id}/resend",
+    ]
+    assert [client.get(url).headers.get("Location") for url in addresses] == [
+        "/chat/new",
+        *[page] * 3,
+    ]
+    assert client.put(addresses[1]).status_code == 405
+
+
 def test_second_question_while_one_runs_keeps_its_text(client, session):
     start_turn(session, "一？")
     url = reverse("chat:ask", args=[session.id])
     response = client.post(url, {"question": "二？"}, headers=HTMX)
     assert response.status_code == 422
     assert "正在生成回答" in response.content.decode()
+    assert '<button class="button button-small" form="stop-form">' in response.content.decode()
+    assert f'<a href="/chat/{session.id}">刷新页面</a>' in response.content.decode()
     assert ">二？</textarea>" in response.content.decode()
 
 
