@@ -1,8 +1,9 @@
 """Passages become sentences that can be quoted: whole, without markup and without foreign labels.
 
-A table row is read with its header, a 「标签：值」 line stays whole. A line break inside a
-paragraph (text out of a PDF) ends no sentence. Text that speaks to a model instead of a reader
-("ignore all previous instructions") is not evidence and is left out.
+A table row is read with its header, also where a PDF's text has lost the columns; a 「标签：值」
+line stays whole. A line break inside a paragraph (text out of a PDF) ends no sentence. Text that
+speaks to a model instead of a reader ("ignore all previous instructions") is not evidence and is
+left out.
 """
 
 from __future__ import annotations
@@ -14,16 +15,19 @@ from typing import TYPE_CHECKING, Literal
 from apps.llm.embedded.words import HAN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from apps.core.passages import Passage
 
 Form = Literal["prose", "item", "row"]  # a label line is a row
+LineKind = Literal["nothing", "table", "label", "text"]
 
 MAX_CHARS = 220  # of a Chinese sentence; longer ones are divided at weaker marks
 MAX_CHARS_ENGLISH = 450
 MIN_CHARS = 4  # letters and digits; what is shorter is a rest of markup or references
 MIN_WRAPPED_WIDTH = 40  # a shorter line was ended on purpose, a longer one was wrapped
+WRAPPED_SHARE = 0.75  # of the widest line: what is narrower was ended on purpose, too
+MIN_TABLE_LINES = 3  # a header and two rows
 
 _PREFIX = r"(?:\^|(?:来源|资料|出处|引用|sources?|refs?)\s*[:：]?\s*)?"
 _ITEM = r"(?:[SＳ]\s?-?\d+|\d{1,2})(?:\s*[-–—~～至到]\s*(?:[SＳ]?\d+))?"
@@ -40,6 +44,7 @@ _TAGS = (
 _MARKUP = (
     (re.compile(r"!\[([^\]]*)\]\([^)]*\)"), r"\1"),
     (re.compile(r"\[([^\]]+)\]\([^)]*\)"), r"\1"),
+    (re.compile(r"\[([^\[\]]*)\]\[(?=[^\[\]]*[A-Za-z_-]{3})[^\[\]]*\]"), r"\1"),
     (re.compile(rf"</?(?:{_TAGS})(?:\s[^<>]*)?/?>", re.IGNORECASE), ""),
     (re.compile(r"(\*\*|__|~~|`+)"), ""),
     (re.compile(r"(?<![\w*])\*(?=\S)([^*]+)\*(?![\w*])"), r"\1"),
@@ -53,6 +58,9 @@ _LABEL_LINE = re.compile(
 )
 _CLAUSE = re.compile(r"^\s*第[一二三四五六七八九十百零〇\d]{1,6}[条章节款项]")
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
+_NOISE = re.compile(r"!\[[^\]]*\]\[[^\]]*\]|<!--.*?-->")  # pictures by reference, comments
+_PLAIN_ROW = re.compile(rf"^(?=.*[{HAN}])[^\s。！？；;，,：:]+(?: +[^\s。！？；;，,：:]+){{2,}}$")
+_LINK_DEFINITION = re.compile(r"^\s*\[[^\]]+\]:\s+\S+")
 _TABLE_RULE = re.compile(r"^[\s|:\-]+$")
 _END = re.compile(
     r"(?:[。！？!?…]+[”’」』）)\]】\"']*(?:\s*[\[【]\s*S?\d{1,2}\s*[\]】])*)"
@@ -111,7 +119,7 @@ def trusted(content: str) -> str:
 
 def split(content: str) -> Iterator[tuple[str, Form]]:
     """Yield each sentence of a passage with the form of the block that it stands in."""
-    for block, form in _blocks(content.split("\n")):
+    for block, form in _blocks(_NOISE.sub("", content).split("\n")):
         pieces = [block] if form == "row" and len(block) <= MAX_CHARS else _divide(block)
         for piece in pieces:
             text = clean(piece)
@@ -130,14 +138,16 @@ def clean(text: str) -> str:
     return text.strip().lstrip("，。、；,;.)）」』”").lstrip()
 
 
-def _blocks(lines: Iterable[str]) -> Iterator[tuple[str, Form]]:
+def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, Form]]:
     """Yield paragraphs, list items, label lines and table rows; headings are left out."""
+    wrapped = max(MIN_WRAPPED_WIDTH, WRAPPED_SHARE * max(map(_width, lines), default=0))
     paragraph: list[str] = []
     form: Form = "prose"
     header: list[str] = []
-    for line in lines:
-        kind = _line_kind(line)
-        if paragraph and (kind != "text" or _starts_block(line) or _is_ended(paragraph[-1])):
+    for line, kind in _lines(lines):
+        if paragraph and (
+            kind != "text" or _starts_block(line) or _is_ended(paragraph[-1], wrapped)
+        ):
             yield _joined(paragraph), form
             paragraph = []
         row, header = _table_row(line, header) if kind == "table" else ("", [])
@@ -150,10 +160,36 @@ def _blocks(lines: Iterable[str]) -> Iterator[tuple[str, Form]]:
         yield _joined(paragraph), form
 
 
-def _line_kind(line: str) -> Literal["nothing", "table", "label", "text"]:
+def _lines(lines: Sequence[str]) -> Iterator[tuple[str, LineKind]]:
+    """Yield the lines with their kinds; the rows of a plain table are led by its header.
+
+    A PDF's text keeps a table's lines but not its columns: lines of three and more words without
+    punctuation, the first one without a figure, the others with one.
+    """
+    start = 0
+    while start < len(lines):
+        end = start
+        while end < len(lines) and _PLAIN_ROW.match(lines[end].strip()):
+            end += 1
+        table = [line.strip() for line in lines[start:end]]
+        if len(table) >= MIN_TABLE_LINES and _is_header(table):
+            yield from ((f"{table[0]}：{row}", "label") for row in table[1:])
+        else:
+            end = max(end, start + 1)
+            yield from ((line, _line_kind(line)) for line in lines[start:end])
+        start = end
+
+
+def _is_header(table: Sequence[str]) -> bool:
+    return not re.search(r"\d", table[0]) and all(re.search(r"\d", row) for row in table[1:])
+
+
+def _line_kind(line: str) -> LineKind:
     if _TABLE_ROW.match(line):
         return "table"
     if _HEADING.match(line) or not line.strip() or line.lstrip().startswith("```"):
+        return "nothing"
+    if _LINK_DEFINITION.match(line):
         return "nothing"
     return "label" if _LABEL_LINE.match(line) else "text"
 
@@ -162,9 +198,12 @@ def _starts_block(line: str) -> bool:
     return bool(_LIST_MARK.match(line) or _CLAUSE.match(line))
 
 
-def _is_ended(line: str) -> bool:
-    width = sum(2 if ord(c) > 0x2E80 else 1 for c in line)  # the first CJK characters
-    return _ends(line.strip()) or width < MIN_WRAPPED_WIDTH
+def _is_ended(line: str, wrapped: float) -> bool:
+    return _ends(line.strip()) or _width(line) < wrapped
+
+
+def _width(line: str) -> int:
+    return sum(2 if ord(c) > 0x2E80 else 1 for c in line)  # the first CJK characters
 
 
 def _ends(text: str) -> bool:

@@ -114,3 +114,40 @@ def test_overlong_sentence_is_divided_at_weaker_marks() -> None:
 def test_sentence_cut_by_the_passages_border_is_marked() -> None:
     found = sentences_of([passage("第一句是完整的。第二句在这里被切断而没有")])
     assert [s.is_whole for s in found] == [True, False]
+
+
+def test_rows_of_a_pdf_table_are_led_by_its_header():
+    text = (
+        "年休假天数按工龄计算，见下表。\n"
+        "本企业工龄 年假天数 可结转天数\n"
+        "满 1 年不满 3 年 7 天 2 天\n"
+        "满 3 年及以上 11 天 4 天\n"
+        "未休完的年假可以结转。"
+    )
+    assert list(split(text)) == [
+        ("年休假天数按工龄计算，见下表。", "prose"),
+        ("本企业工龄 年假天数 可结转天数：满 1 年不满 3 年 7 天 2 天", "row"),
+        ("本企业工龄 年假天数 可结转天数：满 3 年及以上 11 天 4 天", "row"),
+        ("未休完的年假可以结转。", "prose"),
+    ]
+
+
+def test_line_much_narrower_than_the_page_ends_a_block():
+    text = (
+        "第四章规定出差的标准与报销的步骤以及各级人员可以选择的交通工具和住宿的上限金额\n"
+        "差旅标准按照员工的职级分为三档执行，由部门\n"
+        "负责人批准。"
+    )
+    assert [sentence for sentence, _ in split(text)] == [
+        "第四章规定出差的标准与报销的步骤以及各级人员可以选择的交通工具和住宿的上限金额"
+        "差旅标准按照员工的职级分为三档执行，由部门",
+        "负责人批准。",
+    ]
+
+
+def test_badges_comments_and_link_definitions_are_not_quoted():
+    text = (
+        "[![Build][badge]][link]\n[link]: https://example.org\n<!-- contributors -->\n"
+        "See the [related projects][rel] for more."
+    )
+    assert [sentence for sentence, _ in split(text)] == ["See the related projects for more."]
