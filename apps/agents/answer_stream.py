@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from apps.agents.citations import CitationStream
 from apps.agents.errors import InvalidCitationError, MissingCitationError
 from apps.agents.events import AnswerStarted, TokenProduced
-from apps.agents.refusals import RefusalGate
+from apps.agents.refusals import MarkerFilter, RefusalGate
 from apps.llm.errors import EmptyAnswerError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ class AnswerStream:
     ) -> None:
         self._labels = labels
         self._gate = RefusalGate(marker)
+        self._markers = MarkerFilter(marker)
         self._citations = CitationStream(labels)
         self._emit = emit
         self.text = ""
@@ -39,7 +40,7 @@ class AnswerStream:
         Raises:
             InvalidCitationError: a label that the evidence does not have is complete.
         """
-        self._show(self._citations.feed(self._gate.feed(piece)))
+        self._show(self._citations.feed(self._markers.feed(self._gate.feed(piece))))
 
     def finish(self) -> bool:
         """End the answer; return False when the model found the evidence insufficient.
@@ -53,7 +54,8 @@ class AnswerStream:
             held = self._gate.release()
             if self._gate_refuses(held):
                 return False
-            self._show(self._citations.feed(held))
+            self._show(self._citations.feed(self._markers.feed(held)))
+        self._show(self._citations.feed(self._markers.flush()))
         self._show(self._citations.flush())
         if not self.text.strip():
             raise EmptyAnswerError

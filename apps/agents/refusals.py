@@ -63,5 +63,26 @@ class RefusalGate:
         return _folded(text.lstrip(_AROUND)).startswith(self._marker)
 
 
+class MarkerFilter:
+    """Drops the marker where a model writes it in the middle of an answer that it did give."""
+
+    def __init__(self, marker: str) -> None:
+        self._marker = marker
+        self._held = ""
+
+    def feed(self, text: str) -> str:
+        """Return the text without markers; an end that may become one is held back."""
+        text = (self._held + text).replace(self._marker, "")
+        longest = min(len(self._marker) - 1, len(text))
+        held = next((n for n in range(longest, 0, -1) if self._marker.startswith(text[-n:])), 0)
+        self._held = text[len(text) - held :]
+        return text[: len(text) - held]
+
+    def flush(self) -> str:
+        """Return the held rest at the end of the answer."""
+        text, self._held = self._held, ""
+        return text
+
+
 def _folded(text: str) -> str:
     return text.upper().replace(" ", "_")

@@ -56,9 +56,27 @@ def test_answer_that_begins_like_the_marker_is_shown() -> None:
 
 
 def test_answer_about_the_marker_with_a_citation_is_shown() -> None:
-    text = f"{MARKER} 是一个常量名[S2]。"
-    assert stream(list(text))[0]
-    assert stream(list(text))[1] == [AnswerStarted(), TokenProduced(text)]
+    shown = shown_of(f"{MARKER} 是一个常量名[S2]。")
+    assert shown == " 是一个常量名[S2]。"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f"压力是 42 巴[S1]。{MARKER}", "压力是 42 巴[S1]。"),
+        (f"压力是 42 巴[S1]。\n{MARKER}\n其余不详。", "压力是 42 巴[S1]。\n\n其余不详。"),
+        ("ISO IN INS 之外是 I[S1]I", "ISO IN INS 之外是 I[S1]I"),
+    ],
+)
+def test_marker_in_the_middle_of_an_answer_is_dropped(text: str, shown: str) -> None:
+    assert shown_of(text) == shown
+
+
+def shown_of(text: str) -> str:
+    is_answer, events = stream(list(text))
+    assert is_answer
+    assert stream([text])[0]
+    return "".join(event.text for event in events if isinstance(event, TokenProduced))
 
 
 @pytest.mark.parametrize(
