@@ -130,7 +130,7 @@ def succeed(claim: Claim, *, chunk_count: int) -> None:
         require_held(claim)
         now = timezone.now()
         IndexJob.objects.filter(pk=claim.job_id).update(
-            status=JobStatus.SUCCEEDED, lease=None, finished_at=now
+            status=JobStatus.SUCCEEDED, lease=None, finished_at=now, interruption_count=0
         )
         Document.objects.filter(pk=claim.document_id).move(
             DocumentStatus.INDEXED, chunk_count=chunk_count
@@ -150,7 +150,11 @@ def fail(claim: Claim, error: AppError, *, detail: str) -> None:
 
 def _fail(job_id: UUID, document_id: UUID, error: AppError, *, detail: str) -> None:
     IndexJob.objects.filter(pk=job_id).update(
-        status=JobStatus.FAILED, lease=None, finished_at=timezone.now(), last_error=detail
+        status=JobStatus.FAILED,
+        lease=None,
+        finished_at=timezone.now(),
+        last_error=detail,
+        interruption_count=0,
     )
     Document.objects.filter(pk=document_id).move(
         DocumentStatus.FAILED, error_code=error.code, error_message=error.text, **NO_PROGRESS
@@ -168,11 +172,14 @@ def requeue_abandoned() -> int:
             if leases.is_alive(job):
                 continue
             abandoned += 1
-            if job.attempt_count % MAX_INTERRUPTIONS == 0:
+            if job.interruption_count + 1 >= MAX_INTERRUPTIONS:
                 error = IndexInterruptedError()
                 _fail(job.pk, job.document_id, error, detail="interrupted too often")
             else:
                 _queue([job.document_id])
+                IndexJob.objects.filter(pk=job.pk).update(
+                    interruption_count=F("interruption_count") + 1
+                )
     return abandoned
 
 

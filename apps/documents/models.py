@@ -170,6 +170,7 @@ class IndexJob(models.Model):
     document = models.OneToOneField(Document, on_delete=models.CASCADE, related_name="job")
     status = models.CharField(max_length=10, choices=JobStatus, default=JobStatus.QUEUED)
     attempt_count = models.PositiveIntegerField(default=0)
+    interruption_count = models.PositiveIntegerField(default=0)  # since the last end of the job
     lease = models.UUIDField(null=True, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     last_error = models.TextField(null=True, blank=True)

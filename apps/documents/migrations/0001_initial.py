@@ -161,6 +161,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("attempt_count", models.PositiveIntegerField(default=0)),
+                ("interruption_count", models.PositiveIntegerField(default=0)),
                 ("lease", models.UUIDField(blank=True, null=True)),
                 ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
                 ("last_error", models.TextField(blank=True, null=True)),
