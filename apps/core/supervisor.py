@@ -45,8 +45,9 @@ class ChildPlan:
     """One process: `arguments` follow `manage.py`, `descriptors` are inherited.
 
     `prepares` tells that the database is prepared before each start, `needs_database` that the
-    first start waits for it. `stop_grace_s` is the time from SIGTERM to SIGKILL, `fatal` holds a
-    sentence for each exit code after which a new start is pointless.
+    first start waits for it, `outlives` that the process ends after those that do not.
+    `stop_grace_s` is the time from SIGTERM to SIGKILL, `fatal` holds a sentence for each exit code
+    after which a new start is pointless.
     """
 
     name: str
@@ -55,6 +56,7 @@ class ChildPlan:
     descriptors: tuple[int, ...] = ()
     prepares: bool = False
     needs_database: bool = False
+    outlives: bool = False
     fatal: dict[int, str] = field(default_factory=dict)
 
 
@@ -77,7 +79,7 @@ class Supervisor:
                 signal.signal(signum, self._on_signal)
 
     def start(self, plan: ChildPlan) -> None:
-        """Start a child and keep it running; children are stopped in the reverse order."""
+        """Start a child and keep it running."""
         child = Child(plan, self)
         self._children.append(child)
         child.thread.start()
@@ -106,8 +108,12 @@ class Supervisor:
         while not self.ended.wait(1):  # a finite wait lets signals in on every platform
             pass
         say("stopping")
-        for child in reversed(self._children):
-            child.stop()
+        for outlives in (False, True):
+            together = [child for child in self._children if child.outlives == outlives]
+            for child in together:
+                child.terminate()
+            for child in together:
+                child.stop()
         say("stopped")
         return self.exit_code
 
@@ -123,10 +129,23 @@ class Child:
         self._plan, self._supervisor = plan, supervisor
         self._lock = threading.Lock()
         self._process: Process | None = None
+        self._deadline = 0.0
         self.thread = threading.Thread(target=self._keep_running, name=plan.name, daemon=True)
 
+    @property
+    def outlives(self) -> bool:
+        """Whether the process ends after the others."""
+        return self._plan.outlives
+
+    def terminate(self) -> None:
+        """Send SIGTERM; from now on its grace runs."""
+        self._deadline = time.monotonic() + self._plan.stop_grace_s
+        with self._lock:
+            if self._process is not None:
+                self._process.terminate()
+
     def stop(self) -> None:
-        """End the process: SIGTERM, and SIGKILL after its grace or when the end is forced."""
+        """Wait for the end after `terminate`; SIGKILL after its grace or when it is forced."""
         with self._lock:
             process = self._process
         if process is not None:
@@ -134,10 +153,8 @@ class Child:
         self.thread.join(OUTPUT_GRACE_S)
 
     def _end(self, process: Process) -> None:
-        process.terminate()
-        deadline = time.monotonic() + self._plan.stop_grace_s
         while process.poll() is None:
-            if self._supervisor.forced or time.monotonic() > deadline:
+            if self._supervisor.forced or time.monotonic() > self._deadline:
                 say(f"{self._plan.name} did not end in time and is killed")
                 process.kill()
                 process.wait()
@@ -212,7 +229,8 @@ PREPARE = ("prepare",)
 VECTORS = ChildPlan(
     "vectors",
     ("vector_server",),
-    stop_grace_s=3,
+    stop_grace_s=4.5,
+    outlives=True,
     fatal={FOLDER_LOCKED_EXIT_CODE: "another process uses the vector folder"},
 )
 WORKER = ChildPlan("worker", ("worker",), stop_grace_s=3.5, needs_database=True)
@@ -220,7 +238,7 @@ WORKER = ChildPlan("worker", ("worker",), stop_grace_s=3.5, needs_database=True)
 
 def _web_plan(endpoint: str, listening: tuple[int, ...]) -> ChildPlan:
     arguments = ("web", "--endpoint", endpoint)
-    return ChildPlan("web", arguments, stop_grace_s=2.5, descriptors=listening, prepares=True)
+    return ChildPlan("web", arguments, stop_grace_s=3.5, descriptors=listening, prepares=True)
 
 
 def _pass_output(name: str, process: Process) -> int:
