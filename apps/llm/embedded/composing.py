@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from apps.llm.embedded.answer_kind import wants_explanation
+from apps.llm.embedded.crossing import is_sufficient_across, own_lines, rank_across
 from apps.llm.embedded.hops import asks
 from apps.llm.embedded.ranking import rank
 from apps.llm.embedded.sentences import clean
@@ -42,6 +43,7 @@ class _Extent(NamedTuple):
 FACT = _Extent(margin=1.2, foreign_margin=0.3, sentences=3)
 EXPLANATION = _Extent(margin=3.0, foreign_margin=0.6, sentences=5)  # one rarely says it all
 SPREAD: dict[Language, float] = {"zh": 1.0, "en": 1.6}  # how far apart scores lie
+SPREAD_ACROSS = 0.45
 
 _NOTHING_FOUND: dict[Language, str] = {
     "zh": "资料中没有找到关于“{part}”的内容。",
@@ -90,15 +92,34 @@ def _chosen_for(question: str, material: _Material) -> list[Ranked]:
     if not is_sufficient(question, passages, ranked):
         in_context = rank(standalone, passages, material.vectors, standalone=standalone)
         if standalone == question or not is_sufficient(standalone, passages, in_context):
+            return _chosen_across(question, material)
+    return _leading(question, ranked, passages, spread=SPREAD[language_of(question)])
+
+
+def _chosen_across(question: str, material: _Material) -> list[Ranked]:
+    """Return the best sentences in the other language, best first; none when they do not answer.
+
+    A follow-up is answered as `_chosen_for` does, but its context is only what is in its language.
+    """
+    passages, vectors = material.passages, material.vectors
+    ranked = rank_across(question, passages, vectors)
+    if not is_sufficient_across(question, passages, ranked):
+        context = own_lines(material.evidence.question, question)
+        in_context = rank_across(context, passages, vectors) if context != question else []
+        if not is_sufficient_across(context, passages, in_context):
             return []
-    return _leading(question, ranked, passages)
+    return _leading(question, ranked, passages, spread=SPREAD_ACROSS)
 
 
-def _leading(question: str, ranked: Sequence[Ranked], passages: Sequence[Passage]) -> list[Ranked]:
-    """Return the first sentence and the next ones that are close enough to it."""
+def _leading(
+    question: str, ranked: Sequence[Ranked], passages: Sequence[Passage], *, spread: float
+) -> list[Ranked]:
+    """Return the first sentence and the next ones that are close enough to it.
+
+    `spread` is how far apart the scores lie.
+    """
     first = ranked[0]
     document = passages[first.sentence.passage_index].document_id
-    spread = SPREAD[language_of(question)]
     extent = EXPLANATION if wants_explanation(question) else FACT
 
     def margin(item: Ranked) -> float:

@@ -29,9 +29,9 @@ MODEL_NAME = "multilingual-e5-small (embedded)"
 DIMENSION = 384
 BATCH_SIZE = 8
 QUERY_CACHE_SIZE = 256
-# Calibrated on public question sets, see docs/extractive.md: the cheap first gate, under which no
-# answerable question's best passage was found. The extractive model checks more closely.
-EVIDENCE_THRESHOLD = 0.74
+# Calibrated on public question sets, see docs/extractive.md: the cheap first gate, under which
+# hardly an answerable question's best passage was found. The extractive model checks more closely.
+EVIDENCE_THRESHOLD = 0.72
 EMPTY_TEXT = "."  # the engine's vector for no text at all is undefined by the model
 CPU_INFO = Path("/proc/cpuinfo")
 

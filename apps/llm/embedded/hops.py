@@ -9,7 +9,7 @@ from apps.llm.embedded.followups import points_back
 from apps.llm.embedded.names import related_names
 from apps.llm.embedded.sentences import split, trusted
 from apps.llm.embedded.titles import last_mention
-from apps.llm.embedded.words import language_of, terms
+from apps.llm.embedded.words import is_foreign, language_of, terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,16 +79,18 @@ def _leads(question: str, found: Sequence[Passage]) -> list[str]:
     """Return queries for the names that the first two passages bring up.
 
     Passages whose title the question names come first. None when the best passage speaks of
-    everything that is asked: then it needs no other.
+    everything that is asked: then it needs no other. None of passages in another language: which
+    of their names the question leads to cannot be told.
     """
-    if language_of(question) == "zh" or not found:
+    readable = [passage for passage in found if not is_foreign(passage.content, question)]
+    if language_of(question) == "zh" or not readable:
         return []
     asked = set(terms(question))
     held = set(terms(f"{found[0].heading_path}\n{found[0].content}"))
     if len(asked & held) >= ENOUGH_COVERED * len(asked):
         return []
     leads = []
-    spoken_of = sorted(found, key=lambda passage: not last_mention(passage, question))
+    spoken_of = sorted(readable, key=lambda passage: not last_mention(passage, question))
     for passage in spoken_of[:LEADING_PASSAGES]:
         text = "\n".join(sentence for sentence, _ in split(trusted(passage.content)))
         fresh = related_names(text, f"{question} {passage.heading_path}")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
+    from numpy.typing import NDArray
 
     from apps.core.passages import Passage
     from apps.llm.embedded.answer_kind import Kind
@@ -120,6 +121,17 @@ def rank(
     `question` chooses among the sentences, `standalone` (the question with what it needs of the
     conversation) tells which passage is spoken of.
     """
+    shortlist = by_words(question, passages, standalone=standalone)[:SHORTLIST]
+    if not shortlist:
+        return []
+    named = standalone == question
+    texts = [embedded_text(r.sentence, passages, named=named) for r in shortlist]
+    cosines = vectors.of_sentences(texts) @ vectors.of_question(question)
+    return with_cosines(shortlist, cosines, WEIGHTS)
+
+
+def by_words(question: str, passages: Sequence[Passage], *, standalone: str) -> list[Ranked]:
+    """Return all sentences without their cosine, in the order of the features that are left."""
     sentences = sentences_of(passages)
     if not sentences:
         return []
@@ -127,14 +139,25 @@ def rank(
     asked = _Question(question, term_set([question]), kind_asked(question), weights)
     places = _places(asked, passages, standalone)
     scored = [Ranked(s, 0.0, _lexical(asked, s, places[s.passage_index])) for s in sentences]
-    shortlist = sorted(scored, key=lambda item: -_total(item.features))[:SHORTLIST]
-    named = standalone == question
-    texts = [_embedded_text(r.sentence, passages, named=named) for r in shortlist]
-    cosines = vectors.of_sentences(texts) @ vectors.of_question(question)
-    return sorted(map(_with_cosine, shortlist, cosines), key=lambda item: -item.score)
+    return sorted(scored, key=lambda item: -_total(item.features, WEIGHTS))
 
 
-def _embedded_text(sentence: Sentence, passages: Sequence[Passage], *, named: bool) -> str:
+def with_cosines(
+    shortlist: Sequence[Ranked], cosines: NDArray[np.float32], weights: Features
+) -> list[Ranked]:
+    """Return the sentences with their cosines and scores, best first."""
+    completed = (
+        item.features._replace(cosine=float(cosine))
+        for item, cosine in zip(shortlist, cosines, strict=True)
+    )
+    ranked = [
+        Ranked(item.sentence, _total(features, weights), features)
+        for item, features in zip(shortlist, completed, strict=True)
+    ]
+    return sorted(ranked, key=lambda item: -item.score)
+
+
+def embedded_text(sentence: Sentence, passages: Sequence[Passage], *, named: bool) -> str:
     """Return the sentence, led by its heading where the question names what it asks about.
 
     Sentences rarely repeat the subject that their heading names. A follow-up does not name it
@@ -144,13 +167,8 @@ def _embedded_text(sentence: Sentence, passages: Sequence[Passage], *, named: bo
     return f"{title}: {sentence.text}" if named and title not in sentence.text else sentence.text
 
 
-def _with_cosine(item: Ranked, cosine: np.float32) -> Ranked:
-    features = item.features._replace(cosine=float(cosine))
-    return Ranked(item.sentence, _total(features), features)
-
-
-def _total(features: Features) -> float:
-    return sum(value * weight for value, weight in zip(features, WEIGHTS, strict=True))
+def _total(features: Features, weights: Features) -> float:
+    return sum(value * weight for value, weight in zip(features, weights, strict=True))
 
 
 def _places(asked: _Question, passages: Sequence[Passage], standalone: str) -> list[_Place]:

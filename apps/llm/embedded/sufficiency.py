@@ -39,7 +39,7 @@ def is_sufficient(question: str, passages: Sequence[Passage], ranked: Sequence[R
 
 def sufficiency(question: str, passages: Sequence[Passage], ranked: Sequence[Ranked]) -> float:
     """Return how well the evidence supports an answer; compare with `THRESHOLD`."""
-    text = _whole(passages[ranked[0].sentence.passage_index])
+    text = whole_text(passages[ranked[0].sentence.passage_index])
     return (
         max(item.features.cosine for item in ranked)
         + SHARE_WEIGHT * shared(question, text)
@@ -49,13 +49,17 @@ def sufficiency(question: str, passages: Sequence[Passage], ranked: Sequence[Ran
 
 def _missing(question: str, text: str) -> float:
     """Return the deduction for years, other numbers and names that `text` does not hold."""
+    return missing_numbers(question, text) + MISSING_NAME * min(
+        MOST_MISSING, len(missing_names(question, text))
+    )
+
+
+def missing_numbers(question: str, text: str) -> float:
+    """Return the deduction for years and other numbers that `text` does not hold."""
     absent = numbers(question) - numbers(text)
     years = {number for number in absent if _YEAR.fullmatch(number)}
-    return (
-        MISSING_YEAR * len(years)
-        + MISSING_NUMBER * min(MOST_MISSING, len(absent - years))
-        + MISSING_NAME * min(MOST_MISSING, len(missing_names(question, text)))
-    )
+    others = len(absent - years)
+    return MISSING_YEAR * len(years) + MISSING_NUMBER * min(MOST_MISSING, others)
 
 
 def shared(question: str, text: str) -> float:
@@ -76,5 +80,6 @@ def _share(asked: set[str], held: set[str]) -> float:
     return len(asked & held) / len(asked) if asked else 0.0
 
 
-def _whole(passage: Passage) -> str:
+def whole_text(passage: Passage) -> str:
+    """Return all that a passage says, with its headings and its file's name."""
     return f"{passage.heading_path}\n{passage.filename}\n{trusted(passage.content)}"

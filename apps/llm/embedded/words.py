@@ -18,6 +18,9 @@ Language = Literal["zh", "en"]
 HAN = "\u3400-\u9fff\uf900-\ufaff"
 _RUN = re.compile(rf"[{HAN}]+|[^\W_{HAN}]+", re.UNICODE)
 _HAN = re.compile(f"[{HAN}]")
+_LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]{2,}")
+CHARACTERS_PER_WORD = 2  # of Chinese
+FEW_FOREIGN_WORDS = 0.1  # an English text may name something in Chinese
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 # Words that ask, and particles: they say nothing about what is asked for.
 _CHINESE_FUNCTION = re.compile(
@@ -38,6 +41,18 @@ _MIN_STEM = 4
 def language_of(text: str) -> Language:
     """Return "zh" when `text` holds Chinese characters, else "en"."""
     return "zh" if _HAN.search(text) else "en"
+
+
+def is_foreign(text: str, question: str) -> bool:
+    """Whether `text` is written in the other language than `question`.
+
+    A text in both languages is foreign to no question.
+    """
+    chinese = len(_HAN.findall(text)) / CHARACTERS_PER_WORD
+    latin = len(_LATIN_WORD.findall(text))
+    if language_of(question) == "zh":
+        return chinese < FEW_FOREIGN_WORDS * latin
+    return chinese > latin
 
 
 def folded(text: str) -> str:

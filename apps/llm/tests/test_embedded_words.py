@@ -9,8 +9,28 @@ from apps.llm.embedded.followups import own_part, standalone_query
 from apps.llm.embedded.hops import asks, next_query
 from apps.llm.embedded.names import names, related_names
 from apps.llm.embedded.routing import direct_reply
-from apps.llm.embedded.words import numbers, terms
+from apps.llm.embedded.words import is_foreign, numbers, terms
 from apps.llm.tests.passages import passage
+
+
+@pytest.mark.parametrize(
+    ("text", "to_chinese", "to_english"),
+    [
+        ("财务部联系人是王芳。", False, True),
+        (
+            "The contact is Wang Fang (王芳), who joined the finance department in 2015.",
+            True,
+            False,
+        ),
+        ("联系人 contact：王芳 Wang Fang，财务部 finance", False, False),
+        ("2015: 8021", False, False),
+    ],
+)
+def test_text_is_foreign_to_questions_in_the_other_language(
+    text: str, to_chinese: bool, to_english: bool
+) -> None:
+    assert is_foreign(text, "联系人是谁？") == to_chinese
+    assert is_foreign(text, "Who is the contact?") == to_english
 
 
 def test_terms_are_chinese_pairs_and_english_stems_without_question_words() -> None:
@@ -155,6 +175,12 @@ def test_second_search_follows_the_name_that_the_first_passage_brings_up() -> No
     film = passage("Atomised is a film directed by Oskar Roehler.", heading="Atomised")
     question = "Who is the mother of the director of the film Atomised?"
     assert next_query(question, [question], [[film]]) == "Oskar Roehler"
+
+
+def test_passage_in_another_language_leads_to_no_further_search() -> None:
+    station = passage("该车站由铁路公司负责运营，详见《车站管理办法》。")
+    question = "Who runs the station?"
+    assert next_query(question, [question], [[station]]) is None
 
 
 def test_parts_are_searched_one_by_one_and_never_more_than_three_times() -> None:

@@ -54,6 +54,21 @@ HOSTILE = passage(
     filename="规则.txt",
 )
 ALL = [HANDBOOK, EXPENSES, PROJECT, TRAVEL, HOSTILE]
+CHINESE = [
+    passage("财务部联系人是王芳，电话分机 8021。人事部联系人是李强。", filename="联系人.txt"),
+    passage("公司于2015年在上海成立。办公楼一层为接待处。", filename="公司.txt"),
+]
+ENGLISH = [
+    passage(
+        "The contact in the finance department is Wang Fang, extension 8021. "
+        "The contact in human resources is Li Qiang.",
+        filename="contacts.txt",
+    ),
+    passage(
+        "The company was founded in Shanghai in 2015. The reception is on the ground floor.",
+        filename="company.txt",
+    ),
+]
 
 
 @tool
@@ -259,6 +274,56 @@ def test_follow_up_is_answered_from_the_conversation(model: ExtractiveChatModel)
 def test_new_subject_is_not_drowned_in_the_old_one(model: ExtractiveChatModel) -> None:
     history = ["星河项目第一年的预算是多少？", "项目第一年的预算为300万元。"]
     assert "十五天带薪年假" in answer(model, "年假有多少天？", history=history)
+
+
+# Questions in another language than the documents
+
+
+@pytest.mark.parametrize(
+    ("question", "passages", "quoted"),
+    [
+        (
+            "Who is the contact in the finance department?",
+            CHINESE,
+            "财务部联系人是王芳，电话分机 8021。 [S1]",
+        ),
+        ("When was the company founded?", CHINESE, "公司于2015年在上海成立。 [S1]"),
+        (
+            "财务部的联系人是谁？",
+            ENGLISH,
+            "The contact in the finance department is Wang Fang, extension 8021. [S1]",
+        ),
+        ("公司是什么时候成立的？", ENGLISH, "The company was founded in Shanghai in 2015. [S1]"),
+    ],
+)
+def test_question_in_another_language_is_answered_in_the_document_s(
+    model: ExtractiveChatModel, question: str, passages: list[Passage], quoted: str
+) -> None:
+    assert answer(model, question, passages) == quoted
+
+
+@pytest.mark.parametrize(
+    ("question", "passages"),
+    [
+        ("What is the parking fee?", CHINESE),
+        ("Who is the contact in the legal department?", CHINESE),
+        ("停车费是多少？", ENGLISH),
+        ("法务部的联系人是谁？", ENGLISH),
+    ],
+)
+def test_absent_fact_is_refused_in_another_language_too(
+    model: ExtractiveChatModel, question: str, passages: list[Passage]
+) -> None:
+    assert answer(model, question, passages) == "INSUFFICIENT_EVIDENCE"
+
+
+def test_missing_year_speaks_against_an_answer_in_another_language(
+    model: ExtractiveChatModel,
+) -> None:
+    assert "2015" in answer(model, "Where was the company founded in 2015?", CHINESE)
+    assert answer(model, "Where was the company founded in 2019?", CHINESE) == (
+        "INSUFFICIENT_EVIDENCE"
+    )
 
 
 def test_label_look_alikes_and_references_are_not_quoted(model: ExtractiveChatModel) -> None:
