@@ -64,13 +64,24 @@ def test_new_session_while_indexing_leads_to_the_progress(client, document):
     assert "1 份文档正在索引，完成后就可以提问。" in client.get("/chat/new").content.decode()
 
 
-def test_new_session_offers_three_questions_about_the_documents(client, document, user):
-    make_document(user, "annual_report 2024.pdf", ["x"])
+def test_new_session_offers_questions_about_what_the_documents_speak_of(client, document, user):
+    make_document(user, "annual-report.md", ["# Report\n\n## Sales\n\nUp.", "## Staff\n\nMore."])
     assert client.get("/chat/new").context["examples"] == [
-        "What is “annual report 2024” mainly about?",
-        "《手册》有哪些要点？",
-        "What does “annual report 2024” say?",
+        "What does “annual-report” say about Sales?",
+        "《手册》说了什么？",
+        "What does “annual-report” say about Staff?",
     ]
+
+
+def test_new_session_query_count_does_not_grow_with_documents(client, document, user):
+    client.get("/chat/new")
+    with CaptureQueriesContext(connection) as one:
+        client.get("/chat/new")
+    make_document(user, "a.md", ["a", "b"])
+    make_document(user, "b.md", ["c"])
+    with CaptureQueriesContext(connection) as three:
+        client.get("/chat/new")
+    assert len(one) == len(three)
 
 
 def test_answer_shows_citations_sources_and_searches(client, session, document):

@@ -1,0 +1,86 @@
+"""What a document speaks of, found in the text of its chunks: headings, else its first subject.
+
+Pure. A topic is only good for a question that is offered: it is nothing to search or to judge by.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+HAN = re.compile("[\u3400-\u9fff]")
+MAX_HAN, MAX_WORDS, MAX_CHARS = 12, 6, 60  # of a topic
+GENERIC = {
+    "附录", "目录", "前言", "引言", "概述", "简介", "总则", "附则", "其他", "其它", "说明", "小结",
+    "总结", "结论", "背景", "摘要", "致谢", "参考文献",
+    "introduction", "overview", "contents", "appendix", "references", "summary", "conclusion",
+    "abstract", "background", "notes", "index", "about", "license", "foreword", "preface",
+    "acknowledgements", "faq",
+}  # fmt: skip
+_FENCE = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.DOTALL | re.MULTILINE)
+_MARKED = re.compile(r"^(#{1,6})\s+(.+?)[\s#]*$", re.MULTILINE)
+_NUMBERING = re.compile(
+    r"^(?:第[一二三四五六七八九十百\d]+[章节条部分篇]+|[一二三四五六七八九十]+[、．.]"
+    r"|[（(][一二三四五六七八九十\d]+[)）]|\d+(?:\.\d+)*[.、]?(?=\s|\D)|[-*•])\s*"
+)
+_MARKUP = re.compile(r"[*_`~]+|\[([^\]]*)\]\([^)]*\)")
+_STOPS = "。！？；：，、.!?;:,|"
+_SUBJECT_HAN = re.compile(
+    "^([\u3400-\u9fff]{2,12}?)(?:于|是|为|在|应|须|将|由|有|，|、|：|。|\\d)"
+)
+_SUBJECT_WORDS = re.compile(
+    r"^((?:(?:The|An?|Our|This) )?[A-Za-z][\w'’-]+(?: [A-Za-z][\w'’-]+)?)\b"
+)
+
+
+def topics_of(contents: Iterable[str], *, title: str) -> list[str]:
+    """Return what the chunks' headings name, best first; else the subject of the first sentence.
+
+    `title` is the document's: a heading that repeats it says nothing new.
+    """
+    texts = [_FENCE.sub("", content) for content in contents]
+    found: dict[str, None] = {}
+    for text in texts:
+        for heading in _headings(text):
+            topic = _NUMBERING.sub("", _MARKUP.sub(r"\1", heading)).strip()
+            if _is_telling(topic) and topic.casefold() not in title.casefold():
+                found.setdefault(topic)
+    return list(found) or [subject for text in texts[:1] for subject in _subjects(text)]
+
+
+def _headings(text: str) -> Iterator[str]:
+    marked = [(len(match[1]), match[2]) for match in _MARKED.finditer(text)]
+    yield from (heading for level, heading in marked if level > 1)
+    yield from (heading for level, heading in marked if level == 1)
+    if not marked:
+        yield from _short_lines(text)
+
+
+def _short_lines(text: str) -> Iterator[str]:
+    """Yield the lines that stand like headings: short, after a sentence's end, before a text."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    for before, line, after in zip(["", *lines], lines, lines[1:], strict=False):
+        follows_end = not before or before[-1] in _STOPS or len(before) <= MAX_HAN
+        if follows_end and line[-1] not in _STOPS and len(after) > len(line):
+            yield line
+
+
+def _subjects(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        match = (_SUBJECT_HAN if HAN.search(line) else _SUBJECT_WORDS).match(line.strip())
+        if match and len(line) > len(match[1]) + MAX_WORDS:
+            yield match[1]
+            return
+
+
+def _is_telling(topic: str) -> bool:
+    if not topic or topic.casefold() in GENERIC or len(topic) > MAX_CHARS:
+        return False
+    if any(mark in topic for mark in '<>|《》“”"。！？') or not re.search(r"[^\W\d_]", topic):
+        return False
+    if HAN.search(topic):
+        return 2 <= len(topic) <= MAX_HAN
+    return len(topic) > 2 and len(topic.split()) <= MAX_WORDS
