@@ -13,7 +13,7 @@ from apps.llm.embedded.hops import asks
 from apps.llm.embedded.ranking import rank
 from apps.llm.embedded.sentences import clean
 from apps.llm.embedded.sufficiency import is_sufficient
-from apps.llm.embedded.words import language_of
+from apps.llm.embedded.words import language_of, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,6 +30,8 @@ PIECE_CHARS = 12
 
 NEARLY_AS_GOOD = 0.3  # in units of `Ranked.score`, as the margins are
 MARGIN_ROW = 0.3  # the rows of a table exclude each other
+MIN_ROWS = 2  # a single row is a 「标签：值」 line
+MAX_ROWS = 5
 
 
 class _Extent(NamedTuple):
@@ -87,7 +89,8 @@ def _chosen_for(question: str, material: _Material) -> list[Ranked]:
 
     A follow-up is answered when either it or the question made standalone is.
     """
-    standalone, passages = material.evidence.question, material.passages
+    standalone = own_lines(material.evidence.question, question)
+    passages = material.passages
     ranked = rank(question, passages, material.vectors, standalone=standalone)
     if not is_sufficient(question, passages, ranked):
         in_context = rank(standalone, passages, material.vectors, standalone=standalone)
@@ -99,15 +102,12 @@ def _chosen_for(question: str, material: _Material) -> list[Ranked]:
 def _chosen_across(question: str, material: _Material) -> list[Ranked]:
     """Return the best sentences in the other language, best first; none when they do not answer.
 
-    A follow-up is answered as `_chosen_for` does, but its context is only what is in its language.
+    A follow-up has to be answered as it stands: the question before it would vouch for any.
     """
-    passages, vectors = material.passages, material.vectors
-    ranked = rank_across(question, passages, vectors)
+    passages = material.passages
+    ranked = rank_across(question, passages, material.vectors)
     if not is_sufficient_across(question, passages, ranked):
-        context = own_lines(material.evidence.question, question)
-        in_context = rank_across(context, passages, vectors) if context != question else []
-        if not is_sufficient_across(context, passages, in_context):
-            return []
+        return []
     return _leading(question, ranked, passages, spread=SPREAD_ACROSS)
 
 
@@ -119,6 +119,8 @@ def _leading(
     `spread` is how far apart the scores lie.
     """
     first = ranked[0]
+    if table := _undecided_table(question, ranked):
+        return table
     document = passages[first.sentence.passage_index].document_id
     extent = EXPLANATION if wants_explanation(question) else FACT
 
@@ -143,6 +145,32 @@ def _leading(
         and item.score >= first.score - spread * margin(item)
     ]
     return _rule_first([first, *rest][: extent.sentences])
+
+
+def _undecided_table(question: str, ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Return the rows of the best row's table when the question's number stands in none of them.
+
+    The number then falls into the range of some row (5 years into "3 to 8 years"), and comparing
+    is left to the reader. Empty when the best sentence is no row or holds the number.
+    """
+    first = ranked[0].sentence
+    label = _row_label(first)
+    rows = [
+        item
+        for item in ranked
+        if item.sentence.passage_index == first.passage_index
+        and _row_label(item.sentence) == label
+    ]
+    asked = numbers(question)
+    held = {number for item in rows for number in numbers(item.sentence.text)}
+    if not label or len(rows) < MIN_ROWS or not asked or asked & held:
+        return []
+    return sorted(rows[:MAX_ROWS], key=lambda item: item.sentence.position)
+
+
+def _row_label(sentence: Sentence) -> str:
+    """Return what stands before the first colon of a row: rows of one table share it."""
+    return re.split("[：:]", sentence.text)[0] if sentence.is_labelled else ""
 
 
 def _follows(one: Sentence, other: Sentence) -> bool:

@@ -55,6 +55,12 @@ HOSTILE = passage(
     filename="规则.txt",
 )
 ALL = [HANDBOOK, EXPENSES, PROJECT, TRAVEL, HOSTILE]
+LEAVE_TABLE = passage(
+    "2.1 年休假\n年休假天数按工龄计算，见下表。\n工龄范围 年假天数 可结转天数\n"
+    "满 1 年不满 3 年 7 天 2 天\n满 3 年不满 8 年 11 天 4 天\n满 8 年及以上 14 天 6 天\n"
+    "未休完的年假可结转至次年四月，逾期作废。",
+    filename="手册.pdf",
+)
 CHINESE = [
     passage("财务部联系人是王芳，电话分机 8021。人事部联系人是李强。", filename="联系人.txt"),
     passage("公司于2015年在上海成立。办公楼一层为接待处。", filename="公司.txt"),
@@ -233,6 +239,17 @@ def test_table_question_is_answered_by_its_row_alone(model: ExtractiveChatModel)
     )
 
 
+def test_number_in_the_range_of_a_row_is_answered_by_the_whole_table(
+    model: ExtractiveChatModel,
+) -> None:
+    header = "工龄范围 年假天数 可结转天数"
+    assert answer(model, "工龄满5年的员工年假天数是多少？", [LEAVE_TABLE]) == (
+        f"{header}：满 1 年不满 3 年 7 天 2 天 [S1]\n\n"
+        f"{header}：满 3 年不满 8 年 11 天 4 天 [S1]\n\n"
+        f"{header}：满 8 年及以上 14 天 6 天 [S1]"
+    )
+
+
 def test_each_part_of_a_question_is_answered(model: ExtractiveChatModel) -> None:
     text = answer(model, "年假有多少天，报销单多久内提交？")
     assert "十五天带薪年假" in text
@@ -316,6 +333,16 @@ def test_absent_fact_is_refused_in_another_language_too(
     model: ExtractiveChatModel, question: str, passages: list[Passage]
 ) -> None:
     assert answer(model, question, passages) == "INSUFFICIENT_EVIDENCE"
+
+
+def test_answered_question_does_not_vouch_for_the_next_in_another_language(
+    model: ExtractiveChatModel,
+) -> None:
+    history = ["When was the company founded?", "公司于2015年在上海成立。 [S1]"]
+    assert answer(model, "What is the dress code?", CHINESE, history) == "INSUFFICIENT_EVIDENCE"
+    asked = ["公司是什么时候成立的？", "The company was founded in Shanghai in 2015. [S1]"]
+    documents = [*ENGLISH, EXPENSES]
+    assert answer(model, "那停车费呢？", documents, asked) == "INSUFFICIENT_EVIDENCE"
 
 
 def test_missing_year_speaks_against_an_answer_in_another_language(
