@@ -110,9 +110,12 @@ def sufficiency_across(
 
 
 def own_lines(standalone: str, question: str) -> str:
-    """Return the lines of a standalone query that are in the question's language."""
-    lines = standalone.split("\n")
-    return "\n".join(line for line in lines if language_of(line) == language_of(question))
+    """Return a standalone query without the lines that only quote the other language.
+
+    Such a quotation is near its own passage, whatever is asked now.
+    """
+    *context, asked = standalone.split("\n")
+    return "\n".join([*(line for line in context if not is_foreign(line, question)), asked])
 
 
 def _missing_names(question: str, text: str) -> float:
