@@ -11,7 +11,7 @@ from asgiref.sync import AsyncToSync
 from django.core.handlers.asgi import ASGIHandler
 
 if TYPE_CHECKING:
-    from django.core.handlers.asgi import ASGIRequest
+    from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
 
@@ -23,7 +23,7 @@ class LeavingClientHandler(ASGIHandler):
     with "CurrentThreadExecutor already quit or is broken", which leaves connections open.
     """
 
-    async def run_get_response(self, request: ASGIRequest) -> HttpResponseBase:
+    async def run_get_response(self, request: HttpRequest) -> HttpResponseBase:
         """Return the response; when cancelled, with the executor from before the request."""
         executor = getattr(AsyncToSync.executors, "current", None)
         try:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import wraps
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django.http import HttpRequest
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods
 
@@ -53,7 +54,7 @@ def form_of[V: Callable[..., Any]](page: str, *keys: str) -> Callable[[V], V]:
         def lead(request: HttpRequest, kwargs: Mapping[str, object]) -> HttpResponse | None:
             if request.method == "POST":
                 return None
-            return redirect(page, **{key: kwargs[key] for key in keys})
+            return redirect(reverse(page, kwargs={key: kwargs[key] for key in keys}))
 
         @wraps(view)
         def answer(request: HttpRequest, **kwargs: object) -> Any:
@@ -64,7 +65,6 @@ def form_of[V: Callable[..., Any]](page: str, *keys: str) -> Callable[[V], V]:
             return lead(request, kwargs) or await view(request, **kwargs)
 
         chosen = answer_async if iscoroutinefunction(view) else answer
-        decorated: V = require_http_methods(["GET", "HEAD", "POST"])(chosen)
-        return decorated
+        return require_http_methods(["GET", "HEAD", "POST"])(cast("V", chosen))
 
     return decorate
