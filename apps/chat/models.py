@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Exists, OuterRef, Prefetch, Q
+from django.db.models import Exists, OuterRef, Prefetch, Q, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -57,6 +57,13 @@ class SessionQuerySet(models.QuerySet["AgentChatSession"]):
     def recent_first(self) -> Self:
         """By last activity, the latest first."""
         return self.order_by("-last_activity_at", "-id")
+
+    def with_first_question(self) -> Self:
+        """With `first_question`, the text that a session without a given title is named by."""
+        asked = AgentChatMessage.objects.conversation().filter(
+            session=OuterRef("pk"), role=MessageRole.USER
+        )
+        return self.annotate(first_question=Subquery(asked.values("content")[:1]))
 
     def matching(self, text: str) -> Self:
         """Those whose title or visible messages contain `text`, whatever its case."""

@@ -36,6 +36,12 @@ def folded(text: str) -> str:
     return " ".join(clean_text(text).split())
 
 
+def shown_title(title: str, first_question: str | None) -> str:
+    """Return the title, with "…" when it is the cut beginning of the first question."""
+    whole = folded(first_question or "")
+    return f"{title}…" if title == title_of(whole) != whole else title
+
+
 def title_of(question: str) -> str:
     """Return the title that a session takes from its first question."""
     return folded(question)[:TITLE_FROM_QUESTION_CHARS].rstrip()

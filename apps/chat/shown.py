@@ -18,7 +18,9 @@ from apps.chat.models import (
     MessageSource,
     MessageStatus,
 )
+from apps.chat.questions import shown_title
 from apps.chat.rendering import Citation, render_answer
+from apps.documents.models import DocumentStatus
 from apps.documents.reflow import reflowed
 
 if TYPE_CHECKING:
@@ -73,6 +75,17 @@ class ShownSource:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownSession:
+    """A session in the left pane."""
+
+    id: UUID
+    title: str
+
+    def __str__(self) -> str:
+        return self.title
+
+
+@dataclass(frozen=True, slots=True)
 class ShownMessage:
     """A question or an answer; `html` is set for answers that are over."""
 
@@ -118,6 +131,13 @@ class ShownMessage:
         """The answer's Markdown with the cited sources below it."""
         lines = [f"[{source.label}] {source.place}" for source in self.sources if source.is_cited]
         return "\n".join([self.row.content, "", *lines] if lines else [self.row.content])
+
+
+def shown_session(session: AgentChatSession) -> ShownSession:
+    """Return a session that was read `with_first_question`."""
+    return ShownSession(
+        session.id, shown_title(str(session), getattr(session, "first_question", None))
+    )
 
 
 def conversation_of(session: AgentChatSession, *, from_seq: int = 0) -> list[ShownMessage]:
@@ -178,7 +198,8 @@ def shown_source(source: Source) -> ShownSource:
 
 
 def _with_sources(session: AgentChatSession) -> MessageQuerySet:
-    sources = MessageSource.objects.select_related("document", "chunk").order_by("citation_label")
+    kept = MessageSource.objects.exclude(document__status=DocumentStatus.DELETING)
+    sources = kept.select_related("document", "chunk").order_by("citation_label")
     return session.messages.visible().prefetch_related(Prefetch("sources", queryset=sources))
 
 

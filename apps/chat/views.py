@@ -21,7 +21,14 @@ from apps.chat.errors import RunInProgressError
 from apps.chat.examples import example_questions
 from apps.chat.models import AgentChatSession, MessageRole
 from apps.chat.sessions import create_session, delete_session, rename_session
-from apps.chat.shown import ShownMessage, conversation_of, message_of, recent_from_seq
+from apps.chat.shown import (
+    ShownMessage,
+    ShownSession,
+    conversation_of,
+    message_of,
+    recent_from_seq,
+    shown_session,
+)
 from apps.core.errors import AppError, NotFoundError, ValidationFailedError
 from apps.core.http import form_of, render_page
 from apps.documents.models import Document
@@ -164,7 +171,7 @@ def delete(request: PersonRequest, session_id: UUID) -> HttpResponse:
 
 def _own_session(user: User, session_id: UUID) -> AgentChatSession:
     try:
-        return AgentChatSession.objects.of(user).get(id=session_id)
+        return AgentChatSession.objects.of(user).with_first_question().get(id=session_id)
     except AgentChatSession.DoesNotExist as error:
         raise NotFoundError from error
 
@@ -181,6 +188,7 @@ def _chat_page(
     pane = _pane(conversation, request.GET.get("message"))
     context = {
         "session": session,
+        "title": _("新会话") if session is None else shown_session(session).title,
         "conversation": conversation,
         "has_earlier": from_seq > 0,
         **({} if pane is None else sources_context(pane)),
@@ -208,10 +216,10 @@ def _sessions_context(
     query = request.GET.get("q", "")[:255]
     asked = request.GET.get("limit", "")[:MAX_LIMIT_DIGITS]
     limit = min(int(asked), MAX_SESSIONS_SHOWN) if asked.isdecimal() else SESSIONS_STEP
-    found = AgentChatSession.objects.of(request.user).recent_first()
+    found = AgentChatSession.objects.of(request.user).with_first_question().recent_first()
     if query:
         found = found.matching(query)
-    rows = list(found[: limit + 1])
+    rows = [shown_session(row) for row in found[: limit + 1]]
     current = str(session.id) if session else request.GET.get("current", "")
     address = reverse("chat:sessions")
     place = {"current": current, "q": query} if query else {"current": current}
@@ -226,7 +234,7 @@ def _sessions_context(
     }
 
 
-def _uuid_in(rows: list[AgentChatSession], text: str) -> UUID | None:
+def _uuid_in(rows: list[ShownSession], text: str) -> UUID | None:
     return next((row.id for row in rows if str(row.id) == text), None)
 
 

@@ -113,6 +113,14 @@ def test_pane_of_an_answer_whose_cited_source_is_gone_keeps_the_others(client, s
     assert "回答依据的原文" not in page
 
 
+def test_document_that_is_being_deleted_shows_no_more(client, session, document):
+    answer(session, document)
+    Document.objects.update(status="deleting")
+    page = page_of(client, session)
+    assert "回答引用的来源已被删除。" in page
+    assert "停车证" not in page
+
+
 def test_copied_answer_ends_with_the_cited_sources(client, session, document):
     message = answer(session, document)
     template = f'<template id="text-{message.id}">年假十五天。[S1]\n\n[S1] 手册.md</template>'
@@ -340,6 +348,16 @@ def test_session_is_deleted_after_a_question(client, user, session):
     assert "删除这个会话？" in client.get(url, headers=HTMX).content.decode()
     assert client.post(url)["Location"] == "/chat"
     assert not AgentChatSession.objects.of(user).exists()
+
+
+def test_cut_titles_end_in_an_ellipsis(client, user):
+    start_turn(create_session(user), "一二三四五六七八九十" * 4)
+    start_turn(create_session(user), "甲乙丙丁戊己庚辛壬癸" * 3)
+    page = client.get("/chat/sessions").content.decode()
+    assert re.findall(r'<span dir="auto">([^<]*)</span>', page) == [
+        "甲乙丙丁戊己庚辛壬癸" * 3,
+        f"{'一二三四五六七八九十' * 3}…",
+    ]
 
 
 def test_session_list_is_searched_and_extended(client, user):
