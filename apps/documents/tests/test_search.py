@@ -61,6 +61,17 @@ def test_search_returns_the_same_text_of_two_documents_once(indexed):
     assert {p.filename for p in passages} == {"假期.md"}
 
 
+def test_search_leaves_out_chunks_of_headings_alone(vector_server):
+    text = "# 停车证\n\n" + "停车证每年三月更新，到物业办理。" * 40
+    document = index(local_user(), markdown_file("停车.md", text))
+
+    passages = search_passages("停车证", owner=local_user(), limit=5)
+
+    assert document.chunks.first().content == "# 停车证"
+    assert passages != []
+    assert "# 停车证" not in {passage.content for passage in passages}
+
+
 def test_search_looks_further_when_the_nearest_hits_are_stale(indexed):
     owner = local_user()
     model_vector = search_vector(QUESTION)
