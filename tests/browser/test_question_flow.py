@@ -56,6 +56,8 @@ def library(server, chromium, files):
     page.wait_for_url("**/documents")
     page.set_input_files("#files", {"name": "x.exe", "mimeType": "a/b", "buffer": b"MZ"})
     expect(page.locator(".upload-bad")).to_contain_text("不支持这种文件")
+    page.locator(".upload-bad").get_by_role("button", name="关闭提示").click()
+    expect(page.locator("#uploads li")).to_have_count(0)
     upload(page, sorted(files.iterdir()))
     context.close()
 
@@ -187,6 +189,31 @@ def test_sessions_are_renamed_searched_and_deleted(open_page, library):
     page.locator(".session").get_by_role("link", name=re.compile("删除")).click()
     page.locator("#dialog").get_by_role("button", name="删除").click()
     expect(page.locator("#toasts")).to_contain_text("会话已删除")
+
+
+def test_lost_server_is_told_once_until_it_is_back(open_page, library, complaints):
+    page = open_page("/documents")
+    page.route("**/documents**", lambda route: route.abort())
+    for _ in range(3):
+        with page.expect_event("requestfailed"):
+            page.evaluate("htmx.trigger(document.body, 'documents-changed')")
+    expect(page.locator("#toasts")).to_contain_text("连不上服务器")
+    expect(page.locator("#toasts > *")).to_have_count(1)
+    page.unroute_all()
+    page.evaluate("htmx.trigger(document.body, 'documents-changed')")
+    expect(page.locator("#toasts > *")).to_have_count(0)
+    lost = ("error: htmx:", "error: Failed to load resource: net::ERR")
+    complaints.lines = [line for line in complaints.lines if not line.startswith(lost)]
+
+
+def test_refused_first_question_keeps_the_pages_address(open_page, library, complaints):
+    page = open_page("/chat/new")
+    page.locator("#question").fill("长" * 5000)
+    page.locator("#question").press("Enter")
+    expect(page.locator("#composer-error")).to_contain_text("问题过长")
+    expect(page).to_have_url(re.compile("/chat/new$"))
+    refused = "error: Failed to load resource: the server responded with a status of 422"
+    complaints.lines = [line for line in complaints.lines if not line.startswith(refused)]
 
 
 def test_phone_uses_drawers_with_the_keyboard(open_page, library):

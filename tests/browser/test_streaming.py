@@ -86,7 +86,8 @@ def test_stop_keeps_the_text_as_failed_and_resend_answers(open_page, model):
     expect(answer.locator(".answer-stream")).to_contain_text("年假为十五天")
     expect(answer.locator(".step-now")).to_have_text("撰写回答")
     page.get_by_role("button", name="停止").click()
-    expect(answer.locator(".notice-bad")).to_contain_text("已停止生成")
+    expect(answer.locator(".stopped")).to_contain_text("已停止")
+    expect(page.locator("#sources")).not_to_contain_text("回答依据的原文，")
     expect(answer.locator(".answer-body")).to_contain_text("年假为十五天")
     model.turns = None
     answer.get_by_role("button", name="重新发送").click()
@@ -104,7 +105,7 @@ def test_reload_in_the_middle_shows_the_text_once(open_page, model):
     expect(page.locator(".answer-stream")).to_have_text("年假为十五天1，")
     expect(page.locator(".searches .search")).to_have_count(1)
     page.get_by_role("button", name="停止").click()
-    expect(page.locator(".answer-failed")).to_have_count(1)
+    expect(page.locator(".stopped")).to_have_count(1)
 
 
 def test_hostile_markdown_is_inert(open_page, model):
@@ -142,8 +143,8 @@ def test_question_is_kept_while_another_runs(open_page, model):
     other.goto(page.url)
     expect(other.locator(".answer-stream")).to_contain_text("年假为十五天")
     other.get_by_role("button", name="停止").click()
-    expect(other.locator(".answer-failed")).to_have_count(1)
-    expect(page.locator(".answer-failed")).to_have_count(1)
+    expect(other.locator(".stopped")).to_have_count(1)
+    expect(page.locator(".stopped")).to_have_count(1)
 
 
 def test_killed_server_is_noticed_and_the_answer_fails_with_a_reason(

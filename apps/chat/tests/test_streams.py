@@ -52,7 +52,7 @@ async def test_page_stream_waits_for_a_run_of_another_process(async_client, sess
     response = await async_client.get(page_address(turn))
     reading = asyncio.create_task(body_of(response))
     await sync_to_async(fail_turn)(turn, RunStoppedError())
-    assert "已停止生成。" in await reading
+    assert "已停止</div>" in await reading
 
 
 async def test_page_stream_takes_any_last_event_id(async_client, session):
