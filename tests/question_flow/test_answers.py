@@ -171,7 +171,7 @@ def test_ask_command_answers_beside_the_running_server(server):
     assert (result.returncode, result.stderr) == (0, "")
     answer, sources = result.stdout.strip().split("\n\n")
     assert "三月" in answer
-    assert sources == "[S1] 手册.md"
+    assert sources == "[S1] 手册.md · 员工手册"
 
 
 def test_ask_command_tells_a_refusal_by_its_exit_code(server):
@@ -211,4 +211,4 @@ def test_ask_command_answers_without_a_server(tmp_path):
     assert manage(data_dir, "ingest", str(handbook)).returncode == 0
     result = manage(data_dir, "ask", "停车证什么时候更新？")
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.splitlines()[-1].startswith("[S1] 手册.md · ")
+    assert result.stdout.rstrip().endswith("[S1] 手册.md · 员工手册")
