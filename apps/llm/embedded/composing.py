@@ -31,7 +31,7 @@ PIECE_CHARS = 12
 NEARLY_AS_GOOD = 0.3  # in units of `Ranked.score`, as the margins are
 MARGIN_ROW = 0.3  # the rows of a table exclude each other
 MIN_ROWS = 2  # a single row is a 「标签：值」 line
-MAX_ROWS = 5
+MAX_ROWS = 6
 
 
 class _Extent(NamedTuple):
@@ -119,7 +119,7 @@ def _leading(
     `spread` is how far apart the scores lie.
     """
     first = ranked[0]
-    if table := _undecided_table(question, ranked):
+    if table := _undecided_table(question, ranked, MARGIN_ROW * spread):
         return table
     document = passages[first.sentence.passage_index].document_id
     extent = EXPLANATION if wants_explanation(question) else FACT
@@ -147,11 +147,12 @@ def _leading(
     return _rule_first([first, *rest][: extent.sentences])
 
 
-def _undecided_table(question: str, ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Return the rows of the best row's table when the question's number stands in none of them.
+def _undecided_table(question: str, ranked: Sequence[Ranked], margin: float) -> list[Ranked]:
+    """Return the rows of the best row's table when the question does not tell one of them apart.
 
-    The number then falls into the range of some row (5 years into "3 to 8 years"), and comparing
-    is left to the reader. Empty when the best sentence is no row or holds the number.
+    Either it asks for no number and two rows lie within `margin`, or its number stands in no row
+    and falls into the range of one (5 years into "3 to 8 years"): the reader compares. Empty when
+    the best sentence is no row or is the only one of its table.
     """
     first = ranked[0].sentence
     label = _row_label(first)
@@ -161,11 +162,12 @@ def _undecided_table(question: str, ranked: Sequence[Ranked]) -> list[Ranked]:
         if item.sentence.passage_index == first.passage_index
         and _row_label(item.sentence) == label
     ]
+    if not label or len(rows) < MIN_ROWS:
+        return []
     asked = numbers(question)
     held = {number for item in rows for number in numbers(item.sentence.text)}
-    if not label or len(rows) < MIN_ROWS or not asked or asked & held:
-        return []
-    return sorted(rows[:MAX_ROWS], key=lambda item: item.sentence.position)
+    is_told_apart = asked & held if asked else rows[1].score < rows[0].score - margin
+    return [] if is_told_apart else sorted(rows[:MAX_ROWS], key=lambda i: i.sentence.position)
 
 
 def _row_label(sentence: Sentence) -> str:

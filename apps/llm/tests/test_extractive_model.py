@@ -239,11 +239,12 @@ def test_table_question_is_answered_by_its_row_alone(model: ExtractiveChatModel)
     )
 
 
-def test_number_in_the_range_of_a_row_is_answered_by_the_whole_table(
-    model: ExtractiveChatModel,
+@pytest.mark.parametrize("question", ["工龄满5年的员工年假天数是多少？", "年假天数是多少？"])
+def test_question_that_tells_no_row_apart_is_answered_by_the_whole_table(
+    model: ExtractiveChatModel, question: str
 ) -> None:
     header = "工龄范围 年假天数 可结转天数"
-    assert answer(model, "工龄满5年的员工年假天数是多少？", [LEAVE_TABLE]) == (
+    assert answer(model, question, [LEAVE_TABLE]) == (
         f"{header}：满 1 年不满 3 年 7 天 2 天 [S1]\n\n"
         f"{header}：满 3 年不满 8 年 11 天 4 天 [S1]\n\n"
         f"{header}：满 8 年及以上 14 天 6 天 [S1]"
