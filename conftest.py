@@ -1,7 +1,17 @@
 """What all tests share: live tests are left out unless they are asked for."""
 
+import hypothesis
 import pytest
 from django.conf import settings
+
+# The same examples each time, and no limits of time: a busy machine is no defect.
+hypothesis.settings.register_profile(
+    "kbqa",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("kbqa")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

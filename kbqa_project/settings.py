@@ -118,7 +118,11 @@ HUEY = {
     },
 }
 WORKER_HEARTBEAT = DATA_DIR / "worker.alive"
-RECOVERY_COMMANDS = ["recover", "recover_chat"]  # before each start of the web process
+RECOVERY_COMMANDS = [
+    "recover",
+    "recover_chat",
+    "seed_catalogue",
+]  # before each start of the web process
 WARM_UP = ["apps.agents.flow.warm_up"]  # called by the web process in the background
 
 CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}

@@ -1,0 +1,24 @@
+"""Puts the catalogue's vendors and models into the database; safe to repeat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from apps.llm.catalogue_file import CatalogueError
+from apps.llm.seeding import load_catalogue, seed_catalogue
+
+
+class Command(BaseCommand):
+    """Seed `llm_factory` and `llms` from `llm_catalog.yaml`."""
+
+    help = __doc__
+    requires_system_checks = []
+
+    def handle(self, *_args: Any, **_options: Any) -> None:
+        """Seed, or say what is wrong with the file, one line per mistake."""
+        try:
+            seed_catalogue(load_catalogue())
+        except CatalogueError as error:
+            raise CommandError(str(error)) from None
