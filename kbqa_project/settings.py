@@ -118,11 +118,8 @@ HUEY = {
     },
 }
 WORKER_HEARTBEAT = DATA_DIR / "worker.alive"
-RECOVERY_COMMANDS = [
-    "recover",
-    "recover_chat",
-    "seed_catalogue",
-]  # before each start of the web process
+# Before each start of the web process.
+RECOVERY_COMMANDS = ["recover", "recover_chat", "seed_catalogue"]
 WARM_UP = ["apps.agents.flow.warm_up"]  # called by the web process in the background
 
 CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}

@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from langchain_core.messages import AIMessageChunk
+from langchain_core.messages.ai import InputTokenDetails, OutputTokenDetails, UsageMetadata
 from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.outputs import ChatGenerationChunk
 
 from apps.llm.errors import EmptyAnswerError, ModelUnavailableError
 from apps.llm.thinking import ThinkingFilter
+from apps.llm.vendor_usage import usage_of
 
 if TYPE_CHECKING:
-    from langchain_core.messages.ai import UsageMetadata
     from langchain_core.messages.tool import ToolCallChunk
 
+RAW_USAGE = "raw_usage"  # where a chunk's generation info holds the vendor's usage object
 MALFORMED_TOOL_CALL = "malformed_tool_call"  # our finish reason for arguments that are no object
 
 
@@ -50,7 +52,7 @@ class Completion:
         self._thinking = ThinkingFilter()
         self._calls: list[_ToolCall] = []
         self._by_index: dict[int | str, _ToolCall] = {}
-        self._usage: UsageMetadata | None = None  # the last one: some vendors report cumulatively
+        self._raw_usage: object = None  # the last one: some vendors report cumulatively
         self._finish_reason: str | None = None
         self._has_text = False
         self._half = ""  # a character that two chunks share: JSON writes some as two escapes
@@ -59,10 +61,10 @@ class Completion:
         """Return the chunk's text as a chunk of its own, or None when nothing may be shown yet."""
         message = chunk.message
         if isinstance(message, AIMessageChunk):
-            self._usage = message.usage_metadata or self._usage
             for piece in message.tool_call_chunks:
                 self._add_call(piece)
         info = chunk.generation_info or {}
+        self._raw_usage = info.get(RAW_USAGE) or self._raw_usage
         self._finish_reason = info.get("finish_reason") or self._finish_reason
         return self._text_chunk(self._thinking.feed(self._whole_characters(str(message.text))))
 
@@ -105,7 +107,7 @@ class Completion:
         message = AIMessageChunk(
             content="",
             tool_call_chunks=self._whole_calls() if well_formed else [],
-            usage_metadata=self._usage,
+            usage_metadata=_usage_metadata(self._raw_usage),
         )
         reason = self._finish_reason if well_formed else MALFORMED_TOOL_CALL
         return ChatGenerationChunk(message=message, generation_info={"finish_reason": reason})
@@ -120,3 +122,18 @@ class Completion:
             )
             for position, call in enumerate(self._calls)
         ]
+
+
+def _usage_metadata(raw: object) -> UsageMetadata | None:
+    usage = usage_of(raw)
+    if usage is None:
+        return None
+    return UsageMetadata(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        total_tokens=usage.input_tokens + usage.output_tokens,
+        input_token_details=InputTokenDetails(
+            cache_read=usage.cached_tokens, cache_creation=usage.cache_creation_tokens
+        ),
+        output_token_details=OutputTokenDetails(reasoning=usage.reasoning_tokens),
+    )

@@ -12,6 +12,7 @@ import random
 import time
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import batched
 from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import WeakKeyDictionary
@@ -22,10 +23,18 @@ from langchain_core.messages import AIMessageChunk
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr
 
-from apps.llm.completions import Completion
-from apps.llm.usage import add_embedding_usage
+from apps.llm.calls import CallTarget, OpenCall
+from apps.llm.completions import RAW_USAGE, Completion
+from apps.llm.prompt_texts import prompt_texts
+from apps.llm.seeding import vendor_of
 from apps.llm.vectors import checked_vectors
-from apps.llm.vendor_errors import UPSTREAM_FAILURES, app_error, may_retry, retry_after_s
+from apps.llm.vendor_errors import (
+    UPSTREAM_FAILURES,
+    app_error,
+    may_retry,
+    retry_after_s,
+    was_refused,
+)
 
 if TYPE_CHECKING:
     import ssl
@@ -43,6 +52,7 @@ if TYPE_CHECKING:
 MAX_RETRIES = 2
 FIRST_DELAY_S = 0.5
 LONGEST_DELAY_S = 5.0
+REQUEST_ID = "request_id"
 EMBEDDING_BATCH = 10  # DashScope's limit of texts per request
 
 
@@ -118,7 +128,7 @@ class OpenAICompatibleChat(BaseChatModel):
         for attempt in range(MAX_RETRIES + 1):
             has_started = False
             try:
-                async with aclosing(self._timed(messages, **arguments)) as chunks:
+                async with aclosing(self._recorded(messages, **arguments)) as chunks:
                     async for chunk in chunks:
                         has_started = True
                         yield chunk
@@ -129,6 +139,20 @@ class OpenAICompatibleChat(BaseChatModel):
                 await asyncio.sleep(_delay_s(attempt, error))
             else:
                 return
+
+    async def _recorded(
+        self, messages: list[BaseMessage], **arguments: Any
+    ) -> AsyncGenerator[ChatGenerationChunk]:
+        """Stream one attempt and report it as a call."""
+        target = CallTarget("chat", vendor_of(self.endpoint.base_url), self.endpoint.model)
+        prompt = prompt_texts(messages, arguments.get("tools", ()))
+        async with (
+            OpenCall(target, prompt, was_refused=was_refused) as call,
+            aclosing(self._timed(messages, **arguments)) as chunks,
+        ):
+            async for chunk in chunks:
+                _note(chunk, call)
+                yield chunk
 
     async def _timed(
         self, messages: list[BaseMessage], **arguments: Any
@@ -176,6 +200,7 @@ class OpenAICompatibleEmbeddings:
         self.name = endpoint.model
         self.dimension = dimension
         self.evidence_threshold = evidence_threshold
+        self._target = CallTarget("embedding", vendor_of(endpoint.base_url), endpoint.model)
         self._client = _embedding_client(endpoint, dimension, timeout_s, connect_timeout_s)
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
@@ -199,15 +224,18 @@ class OpenAICompatibleEmbeddings:
                 time.sleep(_delay_s(attempt, error))
             else:
                 break
-        vectors, tokens = checked_vectors(body, count=len(texts), dimension=self.dimension)
-        add_embedding_usage(tokens)
-        return vectors
+        return checked_vectors(body, count=len(texts), dimension=self.dimension)
 
     def _request(self, texts: list[str]) -> object:
-        response = self._client.client.with_raw_response.create(
-            input=texts, model=self.name, dimensions=self.dimension, encoding_format="float"
-        )
-        return response.http_response.json()
+        with OpenCall(self._target, texts, was_refused=was_refused) as call:
+            response = self._client.client.with_raw_response.create(
+                input=texts, model=self.name, dimensions=self.dimension, encoding_format="float"
+            )
+            body = response.http_response.json()
+            if isinstance(body, dict):
+                call.raw_usage = _object(body.get("usage"))
+                call.provider_request_id = _text(body.get("id"))
+            return body
 
 
 def load_sdk() -> None:
@@ -217,10 +245,9 @@ def load_sdk() -> None:
 
 def _chat_client(endpoint: Endpoint, limits: TimeLimits, tls: ssl.SSLContext) -> Any:
     import openai  # noqa: PLC0415 - slow
-    from langchain_openai import ChatOpenAI
 
     longest_s = max(limits.first_token_s, limits.idle_s) + limits.connect_s
-    return ChatOpenAI(
+    return _chat_class()(
         model=endpoint.model,
         api_key=endpoint.api_key,
         base_url=endpoint.base_url,
@@ -231,6 +258,55 @@ def _chat_client(endpoint: Endpoint, limits: TimeLimits, tls: ssl.SSLContext) ->
         use_responses_api=False,
         http_async_client=openai.DefaultAsyncHttpxClient(verify=tls),
     )
+
+
+@lru_cache(maxsize=1)
+def _chat_class() -> Any:
+    from langchain_openai import ChatOpenAI
+
+    class Chat(ChatOpenAI):
+        """Passes on what the base class drops: the vendor's own usage and the request's id."""
+
+        def _convert_chunk_to_generation_chunk(
+            self, chunk: dict[str, Any], *args: Any, **kwargs: Any
+        ) -> ChatGenerationChunk | None:
+            # The base class would fail on counts that are no numbers, so it gets no usage.
+            bare = {**chunk, "usage": None}
+            converted = super()._convert_chunk_to_generation_chunk(bare, *args, **kwargs)
+            if converted is not None:
+                facts = {RAW_USAGE: _raw_usage(chunk), REQUEST_ID: _text(chunk.get("id"))}
+                converted.generation_info = (converted.generation_info or {}) | facts
+            return converted
+
+    return Chat
+
+
+def _raw_usage(chunk: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a chunk's usage; Moonshot puts it into the last choice."""
+    choices = chunk.get("choices") or [{}]
+    return _object(chunk.get("usage")) or _object(choices[0].get("usage"))
+
+
+def _note(chunk: ChatGenerationChunk, call: OpenCall) -> None:
+    info = chunk.generation_info or {}
+    call.raw_usage = info.get(RAW_USAGE) or call.raw_usage
+    call.provider_request_id = call.provider_request_id or info.get(REQUEST_ID)
+    if _is_token(chunk):
+        call.hear("".join(prompt_texts([chunk.message])))
+
+
+def _object(value: object) -> dict[str, Any] | None:
+    """Return an object without the fields that the SDK added as None, or None for nothing."""
+    if not isinstance(value, dict):
+        return None
+    parts = {
+        name: _object(part) if isinstance(part, dict) else part for name, part in value.items()
+    }
+    return {name: part for name, part in parts.items() if part is not None} or None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
 
 
 def _embedding_client(

@@ -18,8 +18,8 @@ from apps.llm.errors import (
 Vectors = NDArray[np.float64]
 
 
-def checked_vectors(body: object, *, count: int, dimension: int) -> tuple[list[list[float]], int]:
-    """Return the unit vectors of an embeddings answer in the order of the texts, and its tokens.
+def checked_vectors(body: object, *, count: int, dimension: int) -> list[list[float]]:
+    """Return the unit vectors of an embeddings answer in the order of the texts.
 
     Vectors may be lists of numbers or base64 of little-endian 32-bit floats.
 
@@ -35,7 +35,8 @@ def checked_vectors(body: object, *, count: int, dimension: int) -> tuple[list[l
     for vector in matrix:
         if vector.shape != (dimension,):
             raise EmbeddingDimensionError(actual=vector.size, expected=dimension)
-    return _unit(np.stack(matrix)).tolist(), _tokens(body.get("usage"))
+    vectors: list[list[float]] = _unit(np.stack(matrix)).tolist()
+    return vectors
 
 
 def _in_order(data: list[Any], count: int) -> list[Any]:
@@ -63,8 +64,3 @@ def _unit(matrix: Vectors) -> Vectors:
     if not np.isfinite(matrix).all() or not (lengths > 0).all():
         raise EmbeddingFailedError
     return np.divide(matrix, lengths)
-
-
-def _tokens(usage: object) -> int:
-    total = usage.get("total_tokens") if isinstance(usage, dict) else None
-    return total if isinstance(total, int) else 0

@@ -92,6 +92,13 @@ def may_retry(error: BaseException) -> bool:
     return isinstance(error, broken)
 
 
+def was_refused(error: BaseException) -> bool:
+    """Whether no model worked for the request: an error status, or no connection."""
+    if isinstance(error, openai.APITimeoutError):
+        return False
+    return isinstance(error, openai.APIStatusError | openai.APIConnectionError)
+
+
 def _class_by_code(error: BaseException) -> type[AppError] | None:
     is_page = getattr(error, "status_code", 0) >= _SERVER_ERROR  # HTML holds any words
     parts = (getattr(error, "code", ""), getattr(error, "type", ""), "" if is_page else error)

@@ -31,10 +31,16 @@ class Usage:
     is_estimated: bool = False
 
 
-def usage_of(raw: object) -> Usage | None:
-    """Return the usage that a vendor reported, or None when it reported none that makes sense."""
+def usage_of(raw: object, *, has_output: bool = True) -> Usage | None:
+    """Return the usage that a vendor reported, or None when it reported none that makes sense.
+
+    Calls without output (embeddings) may be reported by their total alone.
+    """
     if not isinstance(raw, Mapping):
         return None
+    if not has_output:
+        tokens = _first(_count(raw, "prompt_tokens"), _count(raw, "total_tokens"))
+        return None if tokens is None else Usage(tokens)
     hit, miss = _count(raw, "prompt_cache_hit_tokens"), _count(raw, "prompt_cache_miss_tokens")
     given = _first(_count(raw, "prompt_tokens"), _sum(hit, miss), _count(raw, "input_tokens"))
     total, written = (

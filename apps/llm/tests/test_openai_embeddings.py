@@ -8,8 +8,10 @@ import pytest
 from pydantic import SecretStr
 
 from apps.core.errors import AppError
+from apps.llm.calls import CallScope, call_scope
 from apps.llm.openai_compatible import OpenAICompatibleEmbeddings
-from apps.llm.usage import EmbeddingUsage, embedding_usage
+from apps.llm.tests.conftest import Calls
+from apps.llm.vendor_usage import Usage
 from kbqa_project.env import Endpoint
 from tests.fault_server import FaultServer
 
@@ -26,11 +28,14 @@ def script(*calls: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_texts_are_sent_in_tens_and_usage_is_counted() -> None:
-    with FaultServer() as server, embedding_usage() as usage:
+    calls = Calls()
+    with FaultServer() as server, call_scope(CallScope(calls, "indexing")):
         vectors = model(server).embed_documents(TEXTS)
     assert [len(request.body["input"]) for request in server.requests] == [10, 10, 3]
     assert server.requests[0].body["dimensions"] == 8
-    assert usage == EmbeddingUsage(requests=3, tokens=sum(map(len, TEXTS)))
+    assert [call.usage for call in calls.ended] == [
+        Usage(sum(map(len, part))) for part in (TEXTS[:10], TEXTS[10:20], TEXTS[20:])
+    ]
     assert len(vectors) == len(TEXTS)
     assert [round(sum(x * x for x in vector), 6) for vector in vectors] == [1.0] * len(TEXTS)
 

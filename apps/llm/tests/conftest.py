@@ -1,0 +1,24 @@
+"""A log of calls that the tests of the models share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from apps.llm.calls import CallBegun, CallEnded
+
+
+@dataclass
+class Calls:
+    """Keeps what is reported, in order."""
+
+    begun: list[CallBegun] = field(default_factory=list)
+    ended: list[CallEnded] = field(default_factory=list)
+
+    def begin(self, call: CallBegun) -> None:
+        self.begun.append(call)
+
+    def end(self, call: CallEnded) -> None:
+        assert call.begun in self.begun
+        self.ended.append(call)
