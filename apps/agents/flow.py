@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from apps.agents.events import RunEvent, Stage, Turn
     from apps.agents.graph import FlowGraph
     from apps.core.passages import SearchPort
+    from apps.llm.calls import CallLog
 
 _Events = asyncio.Queue["RunEvent | None"]  # None ends the run
 
@@ -41,10 +42,13 @@ async def answer_question(
     history: Sequence[Turn],
     context: UserAgentContext,
     search: SearchPort,
+    calls: CallLog | None = None,
 ) -> AsyncGenerator[RunEvent]:
     """Yield the events of one run, the last of which is RunFinished.
 
     `history` holds completed messages, oldest first; the last `KBQA_HISTORY_MESSAGE_LIMIT` count.
+    `calls` learns of each request to a model before it is sent and when it ended, also of those
+    that a cancelled run cuts off.
     Closing the generator or cancelling its task cancels the run and its call to a model.
 
     Raises:
@@ -60,6 +64,7 @@ async def answer_question(
         search=search,
         limits=limits,
         emit=events.put_nowait,
+        calls=calls,
     )
     task = asyncio.create_task(_drive(graph, run, events))
     try:

@@ -1,20 +1,50 @@
-"""What the stages read from a model's reply: usage, finish reason, text."""
+"""Calls to models: who is told of them, and what the stages read from a reply."""
 
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage
 
+from apps.agents.blueprints import blueprints
 from apps.agents.events import UsageReported
+from apps.llm.calls import EMBEDDED_VENDOR, CallScope, CallTarget, OpenCall, call_scope
 from apps.llm.errors import AnswerTruncatedError, ContentFilteredError
-from apps.llm.factory import chat_model_name
+from apps.llm.factory import chat_is_embedded, chat_model_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from langchain.agents.middleware import ModelResponse
 
     from apps.agents.events import Stage
+    from apps.agents.run_context import RunContext
+
+
+@contextmanager
+def reported_calls(
+    run: RunContext, stage: Stage, *, tool_call_id: str | None = None
+) -> Iterator[None]:
+    """Report the requests that are made inside to the run's log, if it has one."""
+    if run.calls is None:
+        yield
+        return
+    agent = blueprints().agent(stage).name
+    with call_scope(CallScope(run.calls, stage, agent, tool_call_id)):
+        yield
+
+
+@contextmanager
+def reported_reply(run: RunContext, stage: Stage) -> Iterator[None]:
+    """Report the chat call that is made inside; an embedded model does not report by itself."""
+    target = CallTarget("chat", EMBEDDED_VENDOR, chat_model_name(stage))
+    with (
+        reported_calls(run, stage),
+        OpenCall(target) if chat_is_embedded() else nullcontext(),
+    ):
+        yield
 
 
 def ai_message(response: ModelResponse[object]) -> AIMessage:

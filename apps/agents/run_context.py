@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from apps.agents.context import UserAgentContext
     from apps.agents.events import RunEvent, Turn
     from apps.core.passages import SearchPort
+    from apps.llm.calls import CallLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class RunLimits:
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """The asker's words, the search port, the limits and the way to report events."""
+    """The asker's words, the search port, the limits and the ways to report events and calls."""
 
     question: str
     history: tuple[Turn, ...]
@@ -33,3 +34,4 @@ class RunContext:
     search: SearchPort
     limits: RunLimits
     emit: Callable[[RunEvent], None]
+    calls: CallLog | None = None

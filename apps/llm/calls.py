@@ -120,6 +120,7 @@ class OpenCall:
     ) -> None:
         self.raw_usage: dict[str, Any] | None = None
         self.provider_request_id: str | None = None
+        self.is_cut = False  # a stream that ends without an error and yet too early
         self._was_refused = was_refused
         self._heard: list[str] = []
         self._first_token_ms: int | None = None
@@ -179,7 +180,7 @@ class OpenCall:
     def _ended(self, begun: CallBegun, error: BaseException | None) -> CallEnded:
         return CallEnded(
             begun=begun,
-            status=_status(error),
+            status="failed" if error is None and self.is_cut else _status(error),
             usage=self._usage(begun, error),
             latency_ms=self._elapsed_ms(),
             first_token_ms=self._first_token_ms,
@@ -201,7 +202,8 @@ class OpenCall:
 
     def _completed(self, reported: Usage, error: BaseException | None) -> Usage:
         """Trust the vendor's last word; of a cut stream more may have arrived since."""
-        heard = 0 if error is None else estimated_tokens(self._text())
+        is_whole = error is None and not self.is_cut
+        heard = 0 if is_whole else estimated_tokens(self._text())
         if heard <= reported.output_tokens:
             return reported
         return replace(reported, output_tokens=heard, is_estimated=True)

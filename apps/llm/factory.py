@@ -43,6 +43,11 @@ def evidence_threshold() -> float | None:
     return embedding_model().evidence_threshold if configured is None else configured
 
 
+def chat_is_embedded() -> bool:
+    """Return whether the embedded model answers, which costs nothing."""
+    return settings.ENV.chat_endpoint is None
+
+
 def chat_model_name(stage: Stage) -> str:
     """Return the name under which a stage's model is shown and recorded."""
     endpoint = settings.ENV.chat_endpoint

@@ -150,6 +150,7 @@ class OpenAICompatibleChat(BaseChatModel):
             OpenCall(target, prompt, was_refused=was_refused) as call,
             aclosing(self._timed(messages, **arguments)) as chunks,
         ):
+            call.is_cut = True
             async for chunk in chunks:
                 _note(chunk, call)
                 yield chunk
@@ -291,6 +292,8 @@ def _note(chunk: ChatGenerationChunk, call: OpenCall) -> None:
     info = chunk.generation_info or {}
     call.raw_usage = info.get(RAW_USAGE) or call.raw_usage
     call.provider_request_id = call.provider_request_id or info.get(REQUEST_ID)
+    if info.get("finish_reason"):
+        call.is_cut = False
     if _is_token(chunk):
         call.hear("".join(prompt_texts([chunk.message])))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from langchain.agents.middleware import AgentMiddleware
 
-from apps.agents.model_calls import ai_message, usage_event
+from apps.agents.model_calls import ai_message, reported_reply, usage_event
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -29,9 +29,10 @@ class ReportUsage(AgentMiddleware[Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        """Call the model and emit a UsageReported event."""
+        """Call the model, report the call to the run's log and emit a UsageReported event."""
         started_at = time.monotonic()
-        response = await handler(request)
+        with reported_reply(request.runtime.context, self._stage):
+            response = await handler(request)
         event = usage_event(self._stage, ai_message(response), started_at=started_at)
         request.runtime.context.emit(event)
         return response

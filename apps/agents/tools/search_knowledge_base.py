@@ -11,6 +11,7 @@ from langgraph.prebuilt import ToolRuntime  # noqa: TC002 - read at run time
 from apps.agents.blueprints import blueprints
 from apps.agents.events import ToolCalled, ToolReturned
 from apps.agents.evidence import passage_block
+from apps.agents.model_calls import reported_calls
 from apps.agents.run_context import RunContext  # noqa: TC001 - read at run time
 from apps.agents.tools.parameters import parameters_model
 from apps.core.errors import AppError
@@ -36,10 +37,12 @@ def search_tool(language: Language) -> StructuredTool:
 
 async def _search(query: str, runtime: ToolRuntime[RunContext]) -> tuple[str, list[Passage]]:
     run = runtime.context
-    returned = partial(ToolReturned, runtime.tool_call_id or "", NAME)
-    run.emit(ToolCalled(runtime.tool_call_id or "", NAME, {"query": query}))
+    call_id = runtime.tool_call_id or ""
+    returned = partial(ToolReturned, call_id, NAME)
+    run.emit(ToolCalled(call_id, NAME, {"query": query}))
     try:
-        passages = await run.search(query, limit=run.limits.top_k)
+        with reported_calls(run, "execution", tool_call_id=call_id):
+            passages = await run.search(query, limit=run.limits.top_k)
     except AppError as error:
         run.emit(returned(error_code=error.code))
         raise

@@ -128,6 +128,11 @@ async def test_call_that_times_out_is_charged_as_far_as_known(
     assert (ended.status, ended.usage) == ("failed", usage)
 
 
+async def test_stream_that_ends_early_is_a_failed_call() -> None:
+    (ended,) = (await calls_of(turn(chunk({"content": "员工"}), end="close"))).ended
+    assert (ended.status, ended.usage) == ("failed", Usage(INPUT, 2, is_estimated=True))
+
+
 async def test_cancelled_call_is_reported_with_what_was_heard() -> None:
     calls = Calls()
     heard = asyncio.Event()
