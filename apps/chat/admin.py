@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
-from apps.chat.models import AgentChatMessage, AgentChatSession, MessageSource
+from apps.chat.models import AgentChatMessage, AgentChatSession, MessageSource, ModelCall
 from apps.core.admin import AuditAdmin
 from apps.core.fields import yuan
 
@@ -23,6 +23,11 @@ MESSAGE_FACTS = (
     "latency_ms", "error_code", "created_at",
 )  # fmt: skip
 
+CALL_FACTS = (
+    "stage", "agent", "kind", "vendor", "model_code", "status", "input_tokens", "cached_tokens",
+    "cache_creation_tokens", "output_tokens", "reasoning_tokens", "cost_yuan", "cost_source",
+    "price_version", "first_token_ms", "latency_ms", "started_at",
+)  # fmt: skip
 SOURCE_FACTS = ("citation_label", "document", "score", "search_query", "scope")
 
 
@@ -39,6 +44,23 @@ class MessageFacts:
     def cost_yuan(self, message: AgentChatMessage) -> Decimal | None:
         """Return the cost in yuan; None when the model has no price."""
         return None if message.cost is None else yuan(message.cost)
+
+
+class CallFacts:
+    """Columns that lists and inlines of model calls share."""
+
+    @admin.display(description=_("费用（元）"))
+    def cost_yuan(self, call: ModelCall) -> Decimal | None:
+        """Return the cost in yuan; None when the model has no price."""
+        return None if call.cost is None else yuan(call.cost)
+
+
+class ModelCallInline(CallFacts, admin.TabularInline):  # type: ignore[type-arg]
+    model = ModelCall
+    fields = CALL_FACTS
+    readonly_fields = CALL_FACTS
+    extra = 0
+    can_delete = False
 
 
 class MessageInline(MessageFacts, admin.TabularInline):  # type: ignore[type-arg]
@@ -102,7 +124,15 @@ class AgentChatMessageAdmin(MessageFacts, AuditAdmin):
     list_filter = ["role", "status", "model_code", "error_code", "created_at"]
     search_fields = ["session__id", "run_id", "id"]
     ordering = ["-created_at"]
-    inlines = [MessageSourceInline]
+    inlines = [MessageSourceInline, ModelCallInline]
+
+
+@admin.register(ModelCall)
+class ModelCallAdmin(CallFacts, AuditAdmin):
+    list_display = ["session_id", *CALL_FACTS]
+    list_filter = ["kind", "status", "stage", "model_code", "cost_source", "started_at"]
+    search_fields = ["session__id", "run_id", "id", "provider_request_id"]
+    ordering = ["-started_at"]
 
 
 @admin.register(MessageSource)

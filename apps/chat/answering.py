@@ -16,6 +16,7 @@ from django.utils import translation
 from apps.agents.context import UserAgentContext
 from apps.agents.events import TokenProduced, Turn
 from apps.chat import runs
+from apps.chat.call_ledger import CallLedger
 from apps.chat.endings import StartedTurn, fail_turn, finish_turn, save_partial
 from apps.chat.errors import RunAbandonedError, RunInterruptedError, RunStoppedError
 from apps.chat.models import AgentChatMessage, MessageRole, MessageStatus
@@ -76,7 +77,10 @@ class Answering:
     def __init__(self, turn: StartedTurn) -> None:
         self.message_id = turn.message_id
         self._turn = turn
-        self._transcript = Transcript()
+        self._ledger = CallLedger(
+            session_id=turn.session_id, run_id=turn.run_id, message_id=turn.message_id
+        )
+        self._transcript = Transcript(ledger=self._ledger)
 
     async def answer(self, publish: Callable[[StreamEvent], None]) -> AnswerSaved | AnswerFailed:
         """Drive the flow, publish its events and store the answer."""
@@ -98,6 +102,7 @@ class Answering:
             history=history,
             context=_context_of(owner),
             search=search_port(owner),
+            calls=self._ledger,
         )
         async with aclosing(flow) as events:
             async for event in events:
@@ -119,6 +124,7 @@ class Answering:
         kept = ""
         while True:
             await asyncio.sleep(PARTIAL_SAVE_S)
+            await sync_to_async(self._ledger.save)()
             if (text := self._transcript.text) != kept:
                 await sync_to_async(save_partial)(self._turn, text)
                 kept = text

@@ -1,55 +1,58 @@
-"""What an answer costs, and the totals of its session.
+"""What messages and sessions cost: the sums of their model calls, never a figure of their own.
 
-The embedded models cost nothing. Calls to other models are marked unpriced (cost NULL) here: a
-price table turns them into amounts; an unknown price is flagged, never booked as 0.
+Everything is computed from the rows of the calls, so that booking twice changes nothing. The
+embedded models cost 0; a call without a price costs NULL and is counted, never booked as 0.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.conf import settings
 from django.db.models import Count, F, Q, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from apps.chat.models import AgentChatMessage, AgentChatSession, MessageRole
+from apps.chat.models import (
+    AgentChatMessage,
+    AgentChatSession,
+    CallStatus,
+    MessageRole,
+    ModelCall,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from apps.agents.events import UsageReported
-    from apps.chat.metadata import CostSource
+    from apps.llm.pricing import CostSource
+
+# A message with calls of several sources shows the least certain one.
+LEAST_CERTAIN_FIRST: tuple[CostSource, ...] = (
+    "unpriced",
+    "estimated",
+    "single_rate",
+    "custom_pricing",
+    "embedded",
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Charge:
-    """The sum of a run's model calls; `cost` is in micro-yuan and None when a price is unknown."""
+def book_run(session_id: UUID, run_id: UUID) -> None:
+    """Set what the messages of an ended run cost to the sums of their calls, then the session.
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: int | None = 0
-    cost_source: CostSource | None = None
-    unpriced_calls: int = 0
-
-
-def charge_of(calls: Sequence[UsageReported]) -> Charge:
-    """Return what the calls of one run cost together."""
-    if not calls:
-        return Charge()
-    is_embedded = settings.ENV.chat_endpoint is None
-    return Charge(
-        input_tokens=sum(call.input_tokens for call in calls),
-        output_tokens=sum(call.output_tokens for call in calls),
-        cost=0 if is_embedded else None,
-        cost_source="embedded" if is_embedded else "unpriced",
-        unpriced_calls=0 if is_embedded else len(calls),
-    )
+    Call it in the transaction that ends the run. A call that is still running belongs to a process
+    that died or gave up: it failed, and its estimate is charged.
+    """
+    calls = ModelCall.objects.filter(run_id=run_id)
+    calls.filter(status=CallStatus.RUNNING).update(status=CallStatus.FAILED)
+    by_message: dict[UUID, list[ModelCall]] = {}
+    for call in calls:
+        by_message.setdefault(call.message_id, []).append(call)
+    for message in AgentChatMessage.objects.filter(id__in=by_message):
+        _book(message, by_message[message.id])
+    settle_session(session_id)
 
 
-def settle_session(session_id: UUID, *, unpriced_calls: int = 0) -> None:
+def settle_session(session_id: UUID) -> None:
     """Set the session's totals to the sums over its messages and note the activity.
 
     Call it in the transaction that changes the messages. Replaced messages keep counting in the
@@ -70,7 +73,21 @@ def settle_session(session_id: UUID, *, unpriced_calls: int = 0) -> None:
     now = timezone.now()
     AgentChatSession.objects.filter(id=session_id).update(
         **sums,
-        unpriced_calls=F("unpriced_calls") + unpriced_calls,
+        unpriced_calls=ModelCall.objects.filter(session_id=session_id, cost=None)
+        .exclude(status=CallStatus.RUNNING)
+        .count(),
         last_activity_at=now,
         updated_at=now,
     )
+
+
+def _book(message: AgentChatMessage, calls: Sequence[ModelCall]) -> None:
+    priced = [call.cost for call in calls if call.cost is not None]
+    sources = {call.cost_source for call in calls}
+    message.input_tokens = sum(call.input_tokens for call in calls)
+    message.output_tokens = sum(call.output_tokens for call in calls)
+    message.cost = sum(priced) if priced else None
+    if message.deleted_at is None:
+        source = next(known for known in LEAST_CERTAIN_FIRST if known in sources)
+        message.metadata = {**message.metadata, "cost_source": source}
+    message.save(update_fields=["input_tokens", "output_tokens", "cost", "metadata"])

@@ -15,14 +15,16 @@ from django.db import transaction
 from django.db.models import Min
 from django.utils import timezone
 
-from apps.chat.billing import charge_of, settle_session
+from apps.chat.billing import book_run
 from apps.chat.errors import SessionDeletedError
 from apps.chat.metadata import AssistantOutput, FailureFacts
 from apps.chat.models import (
+    MODEL_CODE_MAX_CHARS,
     AgentChatMessage,
     AgentChatSession,
     MessageSource,
     MessageStatus,
+    ModelCall,
     SessionStatus,
 )
 from apps.chat.stream_events import AnswerFailed, AnswerSaved
@@ -34,13 +36,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from apps.chat.billing import Charge
     from apps.chat.transcript import SideMessage
     from apps.core.errors import AppError
 
 logger = logging.getLogger(__name__)
 
-MODEL_CODE_MAX_CHARS = 50
 TOOL_NAME_MAX_CHARS = 100
 
 Ending = AnswerSaved | AnswerFailed
@@ -157,49 +157,54 @@ def snapshot_of(turn: StartedTurn, status: SessionStatus, **facts: str) -> dict[
 def _end(
     turn: StartedTurn, transcript: Transcript, facts: AssistantOutput, *, content: str | None
 ) -> bool:
-    """Give the placeholder its last form behind the run's tool messages; False if it has ended."""
+    """Give the placeholder its last form behind the run's tool messages; False if it has ended.
+
+    What somebody else ended (its session was deleted, say) is still charged for its calls.
+    """
     placeholder = AgentChatMessage.objects.generating().filter(id=turn.message_id)
     message = placeholder.first()
-    charge = charge_of(transcript.calls)
+    ledger = transcript.ledger
+    if ledger is not None:
+        ledger.save()
     if message is None:
-        _book_late(turn, charge)
+        if ledger is not None:
+            book_run(turn.session_id, turn.run_id)
         return False
     first_seq = message.seq
     message.seq = first_seq + len(transcript.tool_messages)
     message.status = MessageStatus.FAILED if facts.error else MessageStatus.COMPLETED
     message.content = message.content if content is None else content
     message.model_code = transcript.model and transcript.model[:MODEL_CODE_MAX_CHARS]
-    message.input_tokens, message.output_tokens = charge.input_tokens, charge.output_tokens
-    message.cost = charge.cost
     message.latency_ms = None if content is None else transcript.latency_ms
-    facts.cost_source = charge.cost_source
     message.metadata = facts.model_dump(mode="json", exclude_none=True)
     message.save()
-    _store_side_messages(turn, transcript.tool_messages, first_seq, currency=message.currency)
+    tools = _store_side_messages(
+        turn, transcript.tool_messages, first_seq, currency=message.currency
+    )
+    _give_calls_to_tools(tools, transcript)
     lowest = AgentChatMessage.objects.filter(session_id=turn.session_id, seq__lt=0).aggregate(
         lowest=Min("seq")
     )["lowest"]
     audit = list(reversed(transcript.stage_results))
     _store_side_messages(turn, audit, (lowest or 0) - len(audit), currency=message.currency)
-    settle_session(turn.session_id, unpriced_calls=charge.unpriced_calls)
+    book_run(turn.session_id, turn.run_id)
     return True
 
 
-def _book_late(turn: StartedTurn, charge: Charge) -> None:
-    """Book what a run cost that somebody else ended (its session was deleted, say)."""
-    unbooked = AgentChatMessage.objects.filter(
-        id=turn.message_id, input_tokens=0, output_tokens=0, cost=0
-    )
-    if charge.cost_source is not None and unbooked.update(
-        input_tokens=charge.input_tokens, output_tokens=charge.output_tokens, cost=charge.cost
-    ):
-        settle_session(turn.session_id, unpriced_calls=charge.unpriced_calls)
+def _give_calls_to_tools(tools: Sequence[AgentChatMessage], transcript: Transcript) -> None:
+    """Move the calls that served a tool to the message of its result."""
+    if transcript.ledger is None:
+        return
+    for message in tools:
+        if message.metadata["type"] == "tool_result":
+            calls = transcript.ledger.calls_for(str(message.metadata["call_id"]))
+            ModelCall.objects.filter(id__in=calls).update(message=message)
 
 
 def _store_side_messages(
     turn: StartedTurn, side_messages: Sequence[SideMessage], first_seq: int, *, currency: str
-) -> None:
-    AgentChatMessage.objects.bulk_create(
+) -> list[AgentChatMessage]:
+    return AgentChatMessage.objects.bulk_create(
         AgentChatMessage(
             session_id=turn.session_id,
             seq=seq,

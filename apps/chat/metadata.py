@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, Field
 
 from apps.agents.events import Outcome, Stage
+from apps.llm.pricing import CostSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-CostSource = Literal["embedded", "unpriced"]
 
 
 class UserInput(BaseModel):

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from apps.accounts.models import User
 
 TITLE_MAX_CHARS = 255
+MODEL_CODE_MAX_CHARS = 50
+AGENT_MAX_CHARS = 50
+VENDOR_MAX_CHARS = 100
+REQUEST_ID_MAX_CHARS = 100
 CNY = "CNY"
 
 
@@ -159,7 +163,7 @@ class AgentChatMessage(models.Model):
     )
     error_code = models.CharField(max_length=50, null=True, blank=True)
     content = models.TextField(blank=True, default="")
-    model_code = models.CharField(max_length=50, null=True, blank=True)
+    model_code = models.CharField(max_length=MODEL_CODE_MAX_CHARS, null=True, blank=True)
     tool_name = models.CharField(max_length=100, null=True, blank=True)
     input_tokens = models.PositiveBigIntegerField(default=0)
     output_tokens = models.PositiveBigIntegerField(default=0)
@@ -210,6 +214,81 @@ class AgentChatMessage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.session_id}#{self.seq}"
+
+
+class CallKind(models.TextChoices):
+    """What a model was called for."""
+
+    CHAT = "chat", _("对话")
+    EMBEDDING = "embedding", _("向量")
+    SPEECH = "speech", _("语音")
+
+
+class CallStatus(models.TextChoices):
+    """A call is running until its end, or its process's end, is known."""
+
+    RUNNING = "running", _("进行中")
+    COMPLETED = "completed", _("已完成")
+    FAILED = "failed", _("失败")
+    CANCELLED = "cancelled", _("已取消")
+
+
+class ModelCall(models.Model):
+    """One request to a model. It belongs to the message that carries the sum of its calls' costs.
+
+    `cost` is NULL when the model has no price. While a call runs, tokens and cost are an estimate
+    of its prompt: what is charged if the process dies.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    session = models.ForeignKey(
+        AgentChatSession, on_delete=models.CASCADE, related_name="model_calls"
+    )
+    message = models.ForeignKey(AgentChatMessage, on_delete=models.CASCADE, related_name="calls")
+    run_id = models.UUIDField()
+    stage = models.CharField(max_length=20)
+    agent = models.CharField(max_length=AGENT_MAX_CHARS, blank=True, default="")
+    vendor = models.CharField(max_length=VENDOR_MAX_CHARS, blank=True, default="")
+    model_code = models.CharField(max_length=MODEL_CODE_MAX_CHARS)
+    kind = models.CharField(max_length=10, choices=CallKind)
+    status = models.CharField(max_length=10, choices=CallStatus, default=CallStatus.RUNNING)
+    input_tokens = models.PositiveBigIntegerField(default=0)
+    cached_tokens = models.PositiveBigIntegerField(default=0)
+    cache_creation_tokens = models.PositiveBigIntegerField(default=0)
+    output_tokens = models.PositiveBigIntegerField(default=0)
+    reasoning_tokens = models.PositiveBigIntegerField(default=0)
+    seconds = models.FloatField(default=0)
+    cost = MicroYuanField(null=True, default=0)
+    cost_source = models.CharField(max_length=20)
+    price_version = models.CharField(max_length=32, null=True, blank=True)
+    currency = models.CharField(max_length=3, default=CNY)
+    started_at = models.DateTimeField()
+    first_token_ms = models.PositiveIntegerField(null=True, blank=True)
+    latency_ms = models.PositiveIntegerField(null=True, blank=True)
+    provider_request_id = models.CharField(max_length=REQUEST_ID_MAX_CHARS, null=True, blank=True)
+    raw_usage = models.JSONField(null=True, blank=True)
+
+    class Meta:
+        db_table = "model_calls"
+        ordering = ["started_at", "id"]
+        indexes = [
+            models.Index(fields=["session", "started_at"], name="idx_model_calls_session"),
+            models.Index(fields=["run_id"], name="idx_model_calls_run"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(status__in=CallStatus.values), name="chk_model_call_status"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=CallKind.values), name="chk_model_call_kind"
+            ),
+            models.CheckConstraint(
+                condition=Q(cost=None) | Q(cost__gte=0), name="chk_model_call_cost"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.stage} {self.model_code} {self.started_at}"
 
 
 class MessageSource(models.Model):

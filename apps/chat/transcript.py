@@ -25,6 +25,7 @@ from apps.chat.metadata import StageResult, ToolCall, ToolFacts, ToolResult, arg
 from apps.chat.models import MessageRole
 
 if TYPE_CHECKING:
+    from apps.chat.call_ledger import CallLedger
     from apps.core.passages import Source
 
 
@@ -43,8 +44,12 @@ class SideMessage:
 
 @dataclass(slots=True)
 class Transcript:
-    """Grows with each event of a run; `finished` is set by the last one of a whole answer."""
+    """Grows with each event of a run; `finished` is set by the last one of a whole answer.
 
+    The `ledger` keeps the run's calls; a transcript without one charges nothing new.
+    """
+
+    ledger: CallLedger | None = None
     tool_messages: list[SideMessage] = field(default_factory=list)
     stage_results: list[SideMessage] = field(default_factory=list)
     calls: list[UsageReported] = field(default_factory=list)

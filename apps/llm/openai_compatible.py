@@ -35,6 +35,7 @@ from apps.llm.vendor_errors import (
     retry_after_s,
     was_refused,
 )
+from apps.llm.vendor_usage import kept_usage
 
 if TYPE_CHECKING:
     import ssl
@@ -234,7 +235,7 @@ class OpenAICompatibleEmbeddings:
             )
             body = response.http_response.json()
             if isinstance(body, dict):
-                call.raw_usage = _object(body.get("usage"))
+                call.raw_usage = kept_usage(body.get("usage"))
                 call.provider_request_id = _text(body.get("id"))
             return body
 
@@ -285,7 +286,7 @@ def _chat_class() -> Any:
 def _raw_usage(chunk: dict[str, Any]) -> dict[str, Any] | None:
     """Return a chunk's usage; Moonshot puts it into the last choice."""
     choices = chunk.get("choices") or [{}]
-    return _object(chunk.get("usage")) or _object(choices[0].get("usage"))
+    return kept_usage(chunk.get("usage")) or kept_usage(choices[0].get("usage"))
 
 
 def _note(chunk: ChatGenerationChunk, call: OpenCall) -> None:
@@ -296,16 +297,6 @@ def _note(chunk: ChatGenerationChunk, call: OpenCall) -> None:
         call.is_cut = False
     if _is_token(chunk):
         call.hear("".join(prompt_texts([chunk.message])))
-
-
-def _object(value: object) -> dict[str, Any] | None:
-    """Return an object without the fields that the SDK added as None, or None for nothing."""
-    if not isinstance(value, dict):
-        return None
-    parts = {
-        name: _object(part) if isinstance(part, dict) else part for name, part in value.items()
-    }
-    return {name: part for name, part in parts.items() if part is not None} or None
 
 
 def _text(value: object) -> str | None:

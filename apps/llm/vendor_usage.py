@@ -7,11 +7,17 @@ help.aliyun.com/zh/model-studio context-cache (prompt_tokens_details), platform.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import islice
+from typing import Any
 
 MAX_TOKENS = 10**9  # of one call; a larger count is a defect of the endpoint
+MAX_FIELDS = 40
+MAX_FIELD_CHARS = 100
+MAX_DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,27 @@ def usage_of(raw: object, *, has_output: bool = True) -> Usage | None:
         cache_creation_tokens=min(created, given - cached),
         reasoning_tokens=min(reasoning, written),
     )
+
+
+def kept_usage(raw: object, *, depth: int = MAX_DEPTH) -> dict[str, Any] | None:
+    """Return what may be stored of a vendor's usage object: bounded, without None and NaN."""
+    if not isinstance(raw, Mapping) or not depth:
+        return None
+    fields = {
+        str(name)[:MAX_FIELD_CHARS]: _kept(value, depth)
+        for name, value in islice(raw.items(), MAX_FIELDS)
+    }
+    return {name: value for name, value in fields.items() if value is not None} or None
+
+
+def _kept(value: object, depth: int) -> object:
+    if isinstance(value, Mapping):
+        return kept_usage(value, depth=depth - 1)
+    if isinstance(value, str):
+        return value[:MAX_FIELD_CHARS]
+    if isinstance(value, int):
+        return value if abs(value) <= MAX_TOKENS else None
+    return value if isinstance(value, float) and math.isfinite(value) else None
 
 
 def _cache_counts(raw: Mapping[str, object]) -> tuple[int | None, int]:

@@ -8,10 +8,13 @@ import pytest
 
 from apps.accounts.local_user import local_user
 from apps.agents.events import RunFinished, TokenProduced
+from apps.chat.call_ledger import CallLedger
 from apps.chat.models import AgentChatSession
 from apps.chat.transcript import Transcript
 from apps.core.passages import Passage, Source
 from apps.documents.models import Chunk, Document, DocumentStatus
+from apps.llm.calls import CallBegun, CallEnded, CallTarget
+from apps.llm.pricing import Usage
 
 
 @pytest.fixture
@@ -78,8 +81,38 @@ def sources_of(document, score=0.9):
     )
 
 
-def finished_transcript(text="十五天。[S1]", sources=(), outcome="answered", before=()):
-    transcript = Transcript()
+def ledger_of(turn):
+    return CallLedger(session_id=turn.session_id, run_id=turn.run_id, message_id=turn.message_id)
+
+
+def begin_call(ledger, model="qwen3.5-flash", *, vendor="qwen", stage="organization", **more):
+    """Begin a call of about 10 input tokens."""
+    kind = more.pop("kind", "chat")
+    call = CallBegun(
+        CallTarget(kind, vendor, model),
+        stage,
+        "main_agent",
+        more.pop("tool_call_id", None),
+        estimated_input_tokens=10,
+        **more,
+    )
+    ledger.begin(call)
+    return call
+
+
+def end_call(ledger, call, usage, status="completed"):
+    ledger.end(CallEnded(call, status, usage, latency_ms=3, first_token_ms=1, raw_usage={"n": 1}))
+
+
+def make_call(ledger, *tokens, model="qwen3.5-flash", **more):
+    """Begin and end a call that consumed so many input, output and cached tokens."""
+    end_call(ledger, begin_call(ledger, model, **more), Usage(*tokens))
+
+
+def finished_transcript(
+    text="十五天。[S1]", sources=(), outcome="answered", before=(), ledger=None
+):
+    transcript = Transcript(ledger=ledger)
     for event in before:
         transcript.add(event)
     transcript.add(TokenProduced(text))

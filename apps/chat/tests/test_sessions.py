@@ -1,15 +1,13 @@
 import pytest
 
-from apps.agents.events import UsageReported
 from apps.chat.endings import fail_turn, finish_turn
 from apps.chat.errors import RunStoppedError
 from apps.chat.models import AgentChatMessage, AgentChatSession, MessageSource
 from apps.chat.sessions import ImportedMessage, create_session, delete_session, rename_session
 from apps.chat.stream_events import AnswerFailed
-from apps.chat.tests.conftest import finished_transcript, sources_of
+from apps.chat.tests.conftest import finished_transcript, ledger_of, make_call, sources_of
 from apps.chat.turns import start_turn
 from apps.core.errors import NotFoundError, ValidationFailedError
-from kbqa_project.env import load
 
 pytestmark = pytest.mark.django_db
 
@@ -91,11 +89,11 @@ def test_rename_of_a_deleted_session_is_not_found(session):
         rename_session(session, "名")
 
 
-def test_deletion_purges_texts_and_keeps_the_cost_figures(session, document, settings):
-    settings.ENV = load(chat_api_key="key", chat_base_url="http://127.0.0.1:9")
+def test_deletion_purges_texts_and_keeps_the_cost_figures(session, document):
     turn = start_turn(session, "年假多少天？")
-    usage = UsageReported("organization", "qwen3.5-flash", 200, 30, 3)
-    finish_turn(turn, finished_transcript(sources=sources_of(document), before=[usage]))
+    ledger = ledger_of(turn)
+    make_call(ledger, 200, 30, model="unheard-of")
+    finish_turn(turn, finished_transcript(sources=sources_of(document), ledger=ledger))
     delete_session(session)
     tombstone = AgentChatSession.objects.get(id=session.id)
     assert (tombstone.title, tombstone.state_snapshot, tombstone.error_id) == (None, {}, None)
@@ -126,12 +124,12 @@ def test_second_deletion_is_not_found(session):
         delete_session(session)
 
 
-def test_deletion_during_an_answer_ends_it_and_books_its_cost(session, document, settings):
-    settings.ENV = load(chat_api_key="key", chat_base_url="http://127.0.0.1:9")
+def test_deletion_during_an_answer_ends_it_and_books_its_cost(session, document):
     turn = start_turn(session, "年假多少天？")
+    ledger = ledger_of(turn)
     delete_session(session)
-    usage = UsageReported("organization", "qwen3.5-flash", 200, 30, 3)
-    ending = finish_turn(turn, finished_transcript(sources=sources_of(document), before=[usage]))
+    make_call(ledger, 200, 30)
+    ending = finish_turn(turn, finished_transcript(sources=sources_of(document), ledger=ledger))
     assert ending == AnswerFailed(turn.message_id, "SESSION_DELETED", "会话已删除。", False)
     answer = AgentChatMessage.objects.get(id=turn.message_id)
     assert (answer.status, answer.content, answer.input_tokens) == ("failed", "", 200)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.llm.vendor_usage import Usage, usage_of
+from apps.llm.vendor_usage import Usage, kept_usage, usage_of
 
 BASE = {"prompt_tokens": 1000, "completion_tokens": 50, "total_tokens": 1050}
 
@@ -69,3 +69,20 @@ def test_parts_never_exceed_the_whole(raw, details):
         assert usage.cache_creation_tokens >= 0
         assert usage.output_tokens >= 0
         assert usage.cached_tokens + usage.cache_creation_tokens <= usage.input_tokens
+
+
+def test_kept_usage_is_bounded_and_can_be_stored():
+    deep = {"a": {"b": {"c": {"d": 1}}}}
+    raw = {
+        "n": 1,
+        "none": None,
+        "nan": float("nan"),
+        "huge": 10**400,
+        "list": [1],
+        "text": "x" * 500,
+        **deep,
+    }
+    assert kept_usage(raw) == {"n": 1, "text": "x" * 100}
+    assert kept_usage({"details": {"cached": 3, "audio": None}}) == {"details": {"cached": 3}}
+    assert len(kept_usage({str(n): n for n in range(1000)}) or {}) == 40
+    assert kept_usage([1]) is None
