@@ -30,16 +30,37 @@ def test_held_answer_brings_heartbeats_and_then_comes_whole(held_server, endpoin
     assert answer["content"] == text_of(events)
 
 
-def test_answer_of_a_paid_model_is_counted_and_marked_unpriced(held_server, endpoint):
+def calls_of(server, session):
+    """The session's calls: status, source of the cost, cost in micro-yuan, all tokens."""
+    return server.rows(
+        "SELECT status, cost_source, cost, input_tokens + output_tokens FROM model_calls"
+        " WHERE session_id = ? ORDER BY started_at",
+        session.replace("-", ""),
+    )
+
+
+def totals_of(server, session):
+    return server.rows(
+        "SELECT total_cost, total_tokens, unpriced_calls FROM agent_chat_sessions WHERE id = ?",
+        session.replace("-", ""),
+    )
+
+
+def test_answer_of_a_paid_model_is_charged(held_server, endpoint):
     endpoint.release()
     session = held_server.new_session()
+    before = len(endpoint.requests)
     assert names(held_server.ask(session, QUESTION)) == ANSWERED
     answer = held_server.messages(session)[-1]
-    assert answer["cost"] is None
-    assert answer["input_tokens"] > 0
-    totals = held_server.client.get(f"/api/v1/sessions/{session}").json()
-    assert totals["total_tokens"] == answer["input_tokens"] + answer["output_tokens"]
-    assert totals["unpriced_calls"] > 0
+    calls = calls_of(held_server, session)
+    assert [call[:2] for call in calls] == [("completed", "custom_pricing")] * len(calls)
+    assert len(calls) == len(endpoint.requests) - before
+    cost, tokens = sum(call[2] for call in calls), sum(call[3] for call in calls)
+    assert totals_of(held_server, session) == [(cost, tokens, 0)]
+    assert (answer["cost"], answer["input_tokens"] + answer["output_tokens"]) == (
+        f"{cost / 1_000_000:.6f}",
+        tokens,
+    )
 
 
 def test_leaving_client_ends_the_answer_and_the_call_to_the_model(held_server, endpoint):
@@ -226,11 +247,17 @@ def test_killed_web_process_leaves_no_placeholder_and_keeps_the_text(tmp_path):
                 server.child("web").kill()
             wait_until(lambda: not placeholders(server))
             answer = server.ended_answer(session)
+            calls, charged = calls_of(server, session), totals_of(server, session)
+            sent = len(endpoint.requests)
             endpoint.release()
             again = server.ask(session, QUESTION)
     assert (answer["status"], answer["error_code"]) == ("failed", "INTERRUPTED")
     assert answer["content"] != ""
     assert names(again) == ANSWERED
+    assert len(calls) == sent
+    assert [call[0] for call in calls[:-1]] == ["completed"] * (sent - 1)
+    assert calls[-1][:2] == ("failed", "estimated")
+    assert charged == [(sum(call[2] for call in calls), sum(call[3] for call in calls), 0)]
 
 
 def test_stopping_the_server_during_an_answer_leaves_no_placeholder(tmp_path):

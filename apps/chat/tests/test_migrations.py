@@ -54,8 +54,10 @@ def test_chat_migrations_are_reversible_with_their_triggers():
     try:
         MigrationExecutor(connection).migrate([("chat", None)])
         assert [name for name in names_of("table") if name.startswith("agent_chat")] == []
+        assert "model_calls" not in names_of("table")
         assert [name for name in names_of("trigger") if name.startswith("trg_message")] == []
     finally:
         MigrationExecutor(connection).migrate(latest)
     assert [name for name in names_of("trigger") if name.startswith("trg_message")] == TRIGGERS
     assert {"idx_messages_seq_display", "idx_messages_seq_audit"} <= set(names_of("index"))
+    assert "model_calls" in names_of("table")
