@@ -1,9 +1,12 @@
 """Documents, jobs and chunks for the audit."""
 
+from decimal import Decimal
+
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
 from apps.core.admin import AuditAdmin
+from apps.core.fields import yuan
 from apps.documents.models import Chunk, Document, IndexJob, VectorIndex
 
 
@@ -28,12 +31,17 @@ class DocumentAdmin(AuditAdmin):
 @admin.register(IndexJob)
 class IndexJobAdmin(AuditAdmin):
     list_display = [
-        "document", "status", "attempt_count", "embedding_tokens", "heartbeat_at", "started_at",
-        "finished_at", "last_error",
+        "document", "status", "attempt_count", "embedding_tokens", "cost_yuan", "heartbeat_at",
+        "started_at", "finished_at", "last_error",
     ]  # fmt: skip
     list_filter = ["status", "created_at"]
     search_fields = ["document__filename", "document__id"]
     list_select_related = ["document"]
+
+    @admin.display(description=_("费用（元）"))
+    def cost_yuan(self, job: IndexJob) -> Decimal | None:
+        """Return the cost in yuan; None when the model has no price."""
+        return None if job.cost_micro is None else yuan(job.cost_micro)
 
 
 @admin.register(Chunk)

@@ -17,6 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.documents import jobs
+from apps.documents.embedding_costs import EmbeddingCosts
 from apps.documents.errors import EmptyDocumentError, VectorStoreUnavailableError
 from apps.documents.extraction import extract
 from apps.documents.index_definition import adopt_definition
@@ -25,8 +26,8 @@ from apps.documents.models import Chunk, Document, DocumentStatus, ProgressStage
 from apps.documents.splitting import chunk_id, embedding_text, split_pages
 from apps.documents.vectors.access import ready_store
 from apps.documents.vectors.records import VectorRecord, user_scope
+from apps.llm.calls import CallScope, call_scope
 from apps.llm.factory import embedding_model
-from apps.llm.usage import embedding_usage
 
 if TYPE_CHECKING:
     import threading
@@ -53,6 +54,7 @@ class IndexRun:
     def __init__(self, claim: Claim, lost: threading.Event) -> None:
         self._claim, self._lost = claim, lost
         self._document_id = claim.document_id
+        self._costs = EmbeddingCosts()
         self._shown: tuple[str, float] = ("", 0.0)
         self._checked_at = time.monotonic()
 
@@ -160,17 +162,20 @@ class IndexRun:
         model = embedding_model()
         texts = [embedding_text(draft.heading_path, draft.content) for draft in drafts]
         vectors: list[list[float]] = []
-        with embedding_usage() as usage:
-            try:
-                for batch in batched(texts, model.batch_size):
-                    vectors += model.embed_documents(list(batch))
-                    done = drafts[0].order_index + len(vectors)
-                    self._show(ProgressStage.EMBEDDING, done, total)
-                    if self.should_stop():
-                        raise JobLostError
-            finally:
-                jobs.add_tokens(self._claim, usage.tokens)
+        for batch in batched(texts, model.batch_size):
+            vectors += self._embed_charged(list(batch))
+            self._show(ProgressStage.EMBEDDING, drafts[0].order_index + len(vectors), total)
+            if self.should_stop():
+                raise JobLostError
         return vectors
+
+    def _embed_charged(self, texts: list[str]) -> list[list[float]]:
+        """Return the vectors; what they cost is written at once, also when they are useless."""
+        try:
+            with call_scope(CallScope(self._costs, "indexing")):
+                return embedding_model().embed_documents(texts)
+        finally:
+            jobs.add_cost(self._claim, self._costs.take())
 
     def _store(
         self, document: Document, drafts: Sequence[ChunkDraft], vectors: list[list[float]]

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Value
 from django.utils import timezone
 
 from apps.documents import leases
+from apps.documents.embedding_costs import EmbeddingCost
 from apps.documents.errors import DocumentNotFailedError, IndexInterruptedError
 from apps.documents.models import (
     Document,
@@ -113,11 +114,17 @@ def record(claim: Claim, **values: object) -> None:
         raise JobLostError
 
 
-def add_tokens(claim: Claim, tokens: int) -> None:
-    """Add what the embedding model consumed to the job, whoever holds it now."""
-    if tokens:
-        job = IndexJob.objects.filter(pk=claim.job_id)
-        job.update(embedding_tokens=F("embedding_tokens") + tokens)
+def add_cost(claim: Claim, cost: EmbeddingCost) -> None:
+    """Add what the embedding model consumed to the job, whoever holds it now.
+
+    A part without a price makes the whole cost unknown (NULL).
+    """
+    if cost == EmbeddingCost():
+        return
+    amount = Value(None) if cost.cost_micro is None else F("cost_micro") + cost.cost_micro
+    IndexJob.objects.filter(pk=claim.job_id).update(
+        embedding_tokens=F("embedding_tokens") + cost.tokens, cost_micro=amount
+    )
 
 
 def succeed(claim: Claim, *, chunk_count: int) -> None:

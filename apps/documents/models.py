@@ -11,6 +11,8 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from apps.core.fields import MicroYuanField
+
 if TYPE_CHECKING:
     from apps.accounts.models import User
 
@@ -175,6 +177,7 @@ class IndexJob(models.Model):
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     last_error = models.TextField(null=True, blank=True)
     embedding_tokens = models.PositiveBigIntegerField(default=0)
+    cost_micro = MicroYuanField(null=True, default=0)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)

@@ -90,5 +90,6 @@ class Installation:
         assert len(indexes) == len(set(indexes)) == sum(counts.values())
         assert self.rows("SELECT DISTINCT status, lease FROM index_jobs") == [("succeeded", None)]
         assert self.value("SELECT MIN(embedding_tokens) FROM index_jobs") > 0
+        assert self.value("SELECT MIN(cost_micro) FROM index_jobs") > 0
         files = {path.stem for path in (self.data_dir / "raw").iterdir()}
         assert files == {str(pk) for pk in counts}

@@ -1,0 +1,46 @@
+"""Adds up what the requests for a document's embeddings consumed and cost; stores nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from apps.llm.pricing import cost_of
+
+if TYPE_CHECKING:
+    from apps.llm.calls import CallBegun, CallEnded
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingCost:
+    """Tokens, and micro-yuan; None when the model has no price."""
+
+    tokens: int = 0
+    cost_micro: int | None = 0
+
+
+class EmbeddingCosts:
+    """A `CallLog` for one worker thread; the embedded model makes no requests, so it costs 0."""
+
+    def __init__(self) -> None:
+        self._ended: list[CallEnded] = []
+
+    def begin(self, call: CallBegun) -> None:
+        """Do nothing: a request that its process does not survive is repeated and charged then."""
+
+    def end(self, call: CallEnded) -> None:
+        """Take note of a request."""
+        self._ended.append(call)
+
+    def take(self) -> EmbeddingCost:
+        """Return the sum of the requests since the last time."""
+        ended, self._ended = self._ended, []
+        charges = [
+            cost_of(call.usage, call.begun.target.model, call.begun.started_at) for call in ended
+        ]
+        costs = [charge.cost_micro for charge in charges]
+        priced = [cost for cost in costs if cost is not None]
+        return EmbeddingCost(
+            tokens=sum(call.usage.input_tokens for call in ended),
+            cost_micro=sum(priced) if len(priced) == len(costs) else None,
+        )

@@ -1,0 +1,78 @@
+"""The requests for a document's embeddings are charged to its job, one by one."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+from pydantic import SecretStr
+
+from apps.accounts.local_user import local_user
+from apps.core.errors import AppError
+from apps.documents import jobs
+from apps.documents.embedding_costs import EmbeddingCost, EmbeddingCosts
+from apps.documents.jobs import Claim
+from apps.documents.models import Document, IndexJob
+from apps.llm.calls import CallScope, call_scope
+from apps.llm.openai_compatible import OpenAICompatibleEmbeddings
+from kbqa_project.env import Endpoint
+from tests.fault_server import FaultServer
+
+TEXTS = ["字" * 101] * 13  # the stand-in counts a token a character
+
+
+def embed(server: FaultServer, model: str = "text-embedding-v4") -> EmbeddingCost:
+    endpoint = Endpoint(SecretStr("sk-x"), server.base_url, model)
+    client = OpenAICompatibleEmbeddings(endpoint, 8, timeout_s=10.0, connect_timeout_s=5.0)
+    costs = EmbeddingCosts()
+    with call_scope(CallScope(costs, "indexing")):
+        try:
+            client.embed_documents(TEXTS)
+        except AppError:
+            assert server.requests
+    taken = costs.take()
+    assert costs.take() == EmbeddingCost()
+    return taken
+
+
+def test_each_request_is_rounded_by_itself() -> None:
+    with FaultServer() as server:
+        assert embed(server) == EmbeddingCost(tokens=1313, cost_micro=505 + 152)
+
+
+def test_useless_answer_is_charged() -> None:
+    with FaultServer({"calls": [{"values": "nan"}]}) as server:
+        assert embed(server) == EmbeddingCost(tokens=1010, cost_micro=505)
+
+
+def test_model_without_a_price_has_no_cost() -> None:
+    with FaultServer() as server:
+        assert embed(server, "unheard-of") == EmbeddingCost(tokens=1313, cost_micro=None)
+
+
+@pytest.fixture
+def claim(db: None) -> Claim:
+    document = Document.objects.create(
+        owner=local_user(), filename="a.md", file_type="md", file_size=1, sha256="0" * 64
+    )
+    job = IndexJob.objects.create(document=document)
+    return Claim(job.pk, document.pk, uuid4(), 1)
+
+
+def figures(claim: Claim) -> tuple[int, int | None]:
+    job = IndexJob.objects.get(pk=claim.job_id)
+    return job.embedding_tokens, job.cost_micro
+
+
+def test_costs_add_up_on_the_job(claim: Claim) -> None:
+    jobs.add_cost(claim, EmbeddingCost(100, 50))
+    jobs.add_cost(claim, EmbeddingCost())
+    jobs.add_cost(claim, EmbeddingCost(3, 2))
+    assert figures(claim) == (103, 52)
+
+
+def test_part_without_a_price_makes_the_cost_unknown_for_good(claim: Claim) -> None:
+    jobs.add_cost(claim, EmbeddingCost(100, 50))
+    jobs.add_cost(claim, EmbeddingCost(3, None))
+    jobs.add_cost(claim, EmbeddingCost(3, 2))
+    assert figures(claim) == (106, None)
