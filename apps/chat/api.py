@@ -5,10 +5,12 @@ Every queryset starts from the asker's own sessions: another person's session is
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 from uuid import UUID  # noqa: TC003 - Ninja reads the annotations
 
 from django.http import HttpResponse
+from django.utils import timezone
 from ninja import Query, Router, Status
 
 from apps.chat import answering, streams
@@ -23,9 +25,12 @@ from apps.chat.api_schemas import (
     SessionPatch,
     StopOut,
 )
-from apps.chat.models import AgentChatSession
+from apps.chat.cost_schemas import CostsOut, SessionCostsOut, cost_items
+from apps.chat.costs import GroupBy, cost_sums
+from apps.chat.models import CNY, AgentChatSession
 from apps.chat.sessions import ImportedMessage, create_session, delete_session, rename_session
 from apps.core.errors import NotFoundError
+from apps.core.fields import yuan
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, StreamingHttpResponse
@@ -36,6 +41,8 @@ router = Router(tags=["chat"])
 
 Limit = Annotated[int, Query(ge=1, le=200)]
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
+FirstDay = Annotated[date | None, Query(alias="from")]
+LastDay = Annotated[date | None, Query(alias="to")]
 EMPTY_SESSION = SessionIn()
 STREAM_DOCUMENTATION = {
     "responses": {
@@ -117,6 +124,35 @@ async def stream_answer(request: HttpRequest, body: QuestionIn) -> StreamingHttp
     """Ask a question and stream the answer; 404, 409 and 422 come as JSON before the stream."""
     user = cast("User", await request.auser())
     return await streams.json_stream(user, body.session_id, body.query)
+
+
+@router.get("/sessions/{session_id}/costs", response={200: SessionCostsOut, 404: ErrorOut})
+def get_session_costs(request: HttpRequest, session_id: UUID) -> SessionCostsOut:
+    """Return what a session cost, call by call."""
+    session = _session(request, session_id)
+    return SessionCostsOut.of(session, list(session.model_calls.all()))
+
+
+@router.get("/costs", response={200: CostsOut, 422: ErrorOut}, by_alias=True)
+def get_costs(
+    request: HttpRequest,
+    first_day: FirstDay = None,
+    last_day: LastDay = None,
+    group_by: GroupBy = "day",
+) -> CostsOut:
+    """Return what all sessions cost, deleted ones too, by day, model, stage or session."""
+    sums = cost_sums(_person(request), group_by, first_day=first_day, last_day=last_day)
+    return CostsOut(
+        currency=CNY,
+        group_by=group_by,
+        time_zone=timezone.get_current_timezone_name(),
+        first_day=first_day,
+        last_day=last_day,
+        total_cost=str(yuan(sum(entry.cost or 0 for entry in sums))),
+        total_tokens=sum(entry.input_tokens + entry.output_tokens for entry in sums),
+        unpriced_calls=sum(entry.unpriced_calls for entry in sums),
+        items=cost_items(sums),
+    )
 
 
 def _person(request: HttpRequest) -> User:
