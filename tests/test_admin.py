@@ -9,9 +9,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from apps.accounts.local_user import local_user
-from apps.chat.models import AgentChatMessage, AgentChatSession, MessageSource
+from apps.chat.models import AgentChatMessage, AgentChatSession, MessageSource, ModelCall
 from apps.core.admin import COUNT_LIMIT, BoundedPaginator
 from apps.documents.models import Chunk, Document, IndexJob
 
@@ -20,6 +21,7 @@ AUDITED = [
     "chat_agentchatsession",
     "chat_agentchatmessage",
     "chat_messagesource",
+    "chat_modelcall",
     "documents_document",
     "documents_indexjob",
     "documents_chunk",
@@ -45,6 +47,10 @@ def add_rows():
     MessageSource.objects.create(
         message=message, document=document, chunk=chunk, citation_label="S1", score=0.5
     )
+    ModelCall.objects.create(
+        session=session, message=message, run_id=uuid.uuid4(), stage="intent", kind="chat",
+        model_code="<b>", cost=None, cost_source="unpriced", started_at=timezone.now(),
+    )  # fmt: skip
     return session
 
 

@@ -148,9 +148,9 @@ def get_costs(
         time_zone=timezone.get_current_timezone_name(),
         first_day=first_day,
         last_day=last_day,
-        total_cost=str(yuan(sum(entry.cost or 0 for entry in sums))),
-        total_tokens=sum(entry.input_tokens + entry.output_tokens for entry in sums),
-        unpriced_calls=sum(entry.unpriced_calls for entry in sums),
+        total_cost=str(yuan(sum(entry.cost_sum or 0 for entry in sums))),
+        total_tokens=sum(entry.input_sum + entry.output_sum for entry in sums),
+        unpriced_calls=sum(entry.unpriced_count for entry in sums),
         items=cost_items(sums),
     )
 

@@ -108,12 +108,12 @@ def cost_items(sums: Sequence[CostSum]) -> list[CostSumOut]:
     return [
         CostSumOut(
             key=entry.key,
-            calls=entry.calls,
-            input_tokens=entry.input_tokens,
-            cached_tokens=entry.cached_tokens,
-            output_tokens=entry.output_tokens,
-            cost=_money(entry.cost),
-            unpriced_calls=entry.unpriced_calls,
+            calls=entry.call_count,
+            input_tokens=entry.input_sum,
+            cached_tokens=entry.cached_sum,
+            output_tokens=entry.output_sum,
+            cost=_money(entry.cost_sum),
+            unpriced_calls=entry.unpriced_count,
         )
         for entry in sums
     ]

@@ -7,7 +7,7 @@ here: they are on the index jobs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from django.db.models import Count, F, Q, Sum
 from django.db.models.functions import TruncDate
@@ -31,19 +31,27 @@ GROUP_FIELDS: dict[GroupBy, str] = {
     "stage": "stage",
     "session": "session_id",
 }
+SUMS = {
+    "call_count": Count("id"),
+    "input_sum": Sum("input_tokens"),
+    "cached_sum": Sum("cached_tokens"),
+    "output_sum": Sum("output_tokens"),
+    "cost_sum": Sum("cost"),
+    "unpriced_count": Count("id", filter=Q(cost=None)),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class CostSum:
-    """Calls of one group together; `cost` is in micro-yuan and None when none has a price."""
+    """Calls of one group together; `cost_sum` is in micro-yuan, None when none has a price."""
 
     key: str
-    calls: int
-    input_tokens: int
-    cached_tokens: int
-    output_tokens: int
-    cost: int | None
-    unpriced_calls: int
+    call_count: int
+    input_sum: int
+    cached_sum: int
+    output_sum: int
+    cost_sum: int | None
+    unpriced_count: int
 
 
 def cost_sums(
@@ -59,39 +67,24 @@ def cost_sums(
     """
     if first_day and last_day and last_day < first_day:
         raise ValidationFailedError(detail="to: before from")
-    calls = _calls_of(user).annotate(
-        day=TruncDate("started_at", tzinfo=timezone.get_current_timezone())
+    calls = _calls_of(user, first_day, last_day)
+    rows = calls.order_by().values(key=F(GROUP_FIELDS[group_by])).annotate(**SUMS)
+    return [_sum(row) for row in rows.order_by("key")]
+
+
+def _sum(row: dict[str, Any]) -> CostSum:
+    return CostSum(**row | {"key": str(row["key"])})
+
+
+def _calls_of(user: User, first_day: date | None, last_day: date | None) -> QuerySet[ModelCall]:
+    zone = timezone.get_current_timezone()
+    calls = (
+        ModelCall.objects.filter(session__user=user)
+        .exclude(status=CallStatus.RUNNING)
+        .annotate(day=TruncDate("started_at", tzinfo=zone))
     )
     if first_day is not None:
         calls = calls.filter(day__gte=first_day)
     if last_day is not None:
         calls = calls.filter(day__lte=last_day)
-    rows = (
-        calls.order_by()
-        .values(key=F(GROUP_FIELDS[group_by]))
-        .annotate(
-            call_count=Count("id"),
-            input_sum=Sum("input_tokens"),
-            cached_sum=Sum("cached_tokens"),
-            output_sum=Sum("output_tokens"),
-            cost_sum=Sum("cost"),
-            unpriced=Count("id", filter=Q(cost=None)),
-        )
-        .order_by("key")
-    )
-    return [
-        CostSum(
-            key=str(row["key"]),
-            calls=row["call_count"],
-            input_tokens=row["input_sum"],
-            cached_tokens=row["cached_sum"],
-            output_tokens=row["output_sum"],
-            cost=row["cost_sum"],
-            unpriced_calls=row["unpriced"],
-        )
-        for row in rows
-    ]
-
-
-def _calls_of(user: User) -> QuerySet[ModelCall]:
-    return ModelCall.objects.filter(session__user=user).exclude(status=CallStatus.RUNNING)
+    return calls

@@ -270,6 +270,7 @@ class ModelCall(models.Model):
 
     class Meta:
         db_table = "model_calls"
+        verbose_name = verbose_name_plural = _("模型调用")
         ordering = ["started_at", "id"]
         indexes = [
             models.Index(fields=["session", "started_at"], name="idx_model_calls_session"),

@@ -81,6 +81,8 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "verbose_name": "模型调用",
+                "verbose_name_plural": "模型调用",
                 "db_table": "model_calls",
                 "ordering": ["started_at", "id"],
                 "indexes": [
