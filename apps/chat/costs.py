@@ -17,6 +17,7 @@ from apps.chat.models import CallStatus, ModelCall
 from apps.core.errors import ValidationFailedError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import date
 
     from django.db.models import QuerySet
@@ -72,8 +73,8 @@ def cost_sums(
     return [_sum(row) for row in rows.order_by("key")]
 
 
-def _sum(row: dict[str, Any]) -> CostSum:
-    return CostSum(**row | {"key": str(row["key"])})
+def _sum(row: Mapping[str, Any]) -> CostSum:
+    return CostSum(**{**row, "key": str(row["key"])})
 
 
 def _calls_of(user: User, first_day: date | None, last_day: date | None) -> QuerySet[ModelCall]:
