@@ -149,7 +149,12 @@ class OpenCall:
 
     async def __aenter__(self) -> Self:
         if self._scope is not None and self._begun is not None:
-            await sync_to_async(self._scope.log.begin)(self._begun)
+            try:
+                await sync_to_async(self._scope.log.begin)(self._begun)
+            except asyncio.CancelledError:
+                # Its thread may still keep the call, which will not be sent.
+                self._scope.log.end(CallEnded(self._begun, "cancelled", Usage(), latency_ms=0))
+                raise
         return self._restarted()
 
     def __exit__(
@@ -195,7 +200,7 @@ class OpenCall:
         if reported is not None:
             return self._completed(reported, error)
         if error is not None and not self._heard and self._was_refused(error):
-            return Usage(is_estimated=True)
+            return Usage()
         return Usage(
             begun.estimated_input_tokens, estimated_tokens(self._text()), is_estimated=True
         )

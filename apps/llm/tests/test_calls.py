@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any
 
 import pytest
@@ -102,8 +103,8 @@ async def test_each_retried_request_is_a_call_and_refused_ones_cost_nothing() ->
     bad = {"http": 500, "headers": AT_ONCE}
     calls = await calls_of(bad, bad, answer(BASE))
     assert [(call.status, call.usage) for call in calls.ended] == [
-        ("failed", Usage(is_estimated=True)),
-        ("failed", Usage(is_estimated=True)),
+        ("failed", Usage()),
+        ("failed", Usage()),
         ("completed", Usage(1000, 50)),
     ]
 
@@ -162,6 +163,31 @@ async def test_call_that_cannot_be_kept_is_not_sent() -> None:
         pytest.raises(OSError, match=r"^$"),
     ):
         await ask(model(server))
+    assert server.requests == []
+
+
+async def test_call_that_is_cancelled_while_it_is_kept_was_not_sent() -> None:
+    keeping, may_go_on = threading.Event(), threading.Event()
+
+    class Slow(Calls):
+        def begin(self, call: Any) -> None:
+            self.begun.append(call)
+            keeping.set()
+            may_go_on.wait()
+
+    calls = Slow()
+
+    async def enter(server: FaultServer) -> None:
+        with call_scope(CallScope(calls, "intent")):
+            await ask(model(server))
+
+    with FaultServer(script(OK)) as server:
+        task = asyncio.create_task(enter(server))
+        await asyncio.to_thread(keeping.wait)
+        task.cancel()
+        may_go_on.set()
+        await asyncio.gather(task, return_exceptions=True)
+    assert [(call.status, call.usage) for call in calls.ended] == [("cancelled", Usage())]
     assert server.requests == []
 
 

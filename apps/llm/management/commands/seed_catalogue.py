@@ -1,4 +1,4 @@
-"""Puts the catalogue's vendors and models into the database; safe to repeat."""
+"""Puts the catalogue's vendors and models into the database and checks the prices; repeatable."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.llm.catalogue_file import CatalogueError
+from apps.llm.price_table import load_prices
 from apps.llm.seeding import load_catalogue, seed_catalogue
 
 
@@ -17,8 +18,9 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def handle(self, *_args: Any, **_options: Any) -> None:
-        """Seed, or say what is wrong with the file, one line per mistake."""
+        """Seed, or say what is wrong with the files, one line per mistake."""
         try:
+            load_prices()
             seed_catalogue(load_catalogue())
         except CatalogueError as error:
             raise CommandError(str(error)) from None
