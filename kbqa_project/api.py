@@ -11,6 +11,7 @@ from django.http import Http404
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
+from apps.accounts.api import router as accounts_router
 from apps.chat.api import router as chat_router
 from apps.core.errors import (
     AppError,
@@ -31,6 +32,7 @@ logger = logging.getLogger(__name__)
 api = NinjaAPI(title="KBQA", version="1", urls_namespace="api", docs_url=None)
 api.add_router("", documents_router)
 api.add_router("", chat_router)
+api.add_router("", accounts_router)
 
 
 @api.exception_handler(AppError)

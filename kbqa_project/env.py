@@ -82,6 +82,7 @@ class Environment(BaseSettings):
     cors_origins: CommaList = ()
     language: Literal["zh-hans", "en"] = "zh-hans"
     time_zone: str = "Asia/Shanghai"
+    settings_upgrade: Literal["eager", "lazy"] = "eager"
 
     # Models (003 §16); without a key the embedded models are used
     dashscope_api_key: SecretStr | None = None

@@ -12,12 +12,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.accounts.local_user import local_user
+from apps.accounts.models import Profile
 from apps.chat.models import AgentChatMessage, AgentChatSession, MessageSource, ModelCall
 from apps.core.admin import COUNT_LIMIT, BoundedPaginator
 from apps.documents.models import Chunk, Document, IndexJob
 
 pytestmark = pytest.mark.django_db
 AUDITED = [
+    "accounts_profile",
     "chat_agentchatsession",
     "chat_agentchatmessage",
     "chat_messagesource",
@@ -37,6 +39,7 @@ def add_rows():
         owner=user, filename="<b>.md", file_type="md", mime_type="x", file_size=1, sha256="0" * 64
     )
     IndexJob.objects.create(document=document)
+    Profile.objects.get_or_create(user=user, username="<b>")
     chunk = Chunk.objects.create(
         id=uuid.uuid4(), document=document, order_index=0, content="<b>text",
         start_char=0, end_char=1, char_count=1,

@@ -14,12 +14,15 @@ LONGEST_FIELD = 512  # characters of each profile field in a prompt (002)
 
 @dataclass(frozen=True, slots=True)
 class UserAgentContext:
-    """The asker (002): `ai_language` is the BCP-47 tag of the prompts."""
+    """The asker (002): `ai_language` is the BCP-47 tag of the prompts, `time_zone` is IANA's."""
 
     user_id: UUID
     username: str
     ai_language: str = "zh-CN"
     bio: str | None = None
+    interface_language: str = "zh-CN"
+    time_zone: str = "Asia/Shanghai"
+    country: str = "CN"
 
     @property
     def language(self) -> Literal["zh", "en"]:
@@ -32,7 +35,10 @@ class UserAgentContext:
         profile = {
             "username": _cut(self.username),
             "bio": _cut(self.bio),
+            "interface_language": _cut(self.interface_language),
             "ai_language": _cut(self.ai_language),
+            "timezone": _cut(self.time_zone),
+            "country": _cut(self.country),
         }
         return json.dumps(profile, ensure_ascii=True, separators=(",", ":"))
 

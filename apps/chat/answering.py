@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db import OperationalError, connections
 from django.utils import translation
 
+from apps.accounts.profiles import LANGUAGE_TAGS, read_person
 from apps.agents.context import UserAgentContext
 from apps.agents.events import TokenProduced, Turn
 from apps.chat import runs
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 PARTIAL_SAVE_S = 2.0  # at most so much of an answer is lost when the process is killed
 STOP_WAIT_S = 5.0
 STORE_ATTEMPTS = 3  # each waits for SQLite's busy time-out
-AI_LANGUAGES = {"zh-hans": "zh-CN", "en": "en-US"}  # Django's language codes to BCP-47
 
 
 async def ask(session: AgentChatSession, question: str) -> StartedTurn:
@@ -100,7 +100,7 @@ class Answering:
         flow = answer_question(
             self._turn.question,
             history=history,
-            context=_context_of(owner),
+            context=await sync_to_async(_context_of)(owner),
             search=search_port(owner),
             calls=self._ledger,
         )
@@ -187,11 +187,19 @@ def _read_turn(turn: StartedTurn) -> tuple[list[Turn], User]:
 
 
 def _context_of(owner: User) -> UserAgentContext:
-    language = translation.get_language() or settings.LANGUAGE_CODE
+    """Return who asks; without a profile the language of the page counts."""
+    person = read_person(owner)
+    preferences = person.preferences
+    shown = translation.get_language() or settings.LANGUAGE_CODE
+    page_language = LANGUAGE_TAGS.get(shown, shown)
     return UserAgentContext(
         user_id=owner.id,
-        username=owner.get_username(),
-        ai_language=AI_LANGUAGES.get(language, language),
+        username=person.username,
+        ai_language=preferences.ai_language if person.is_stored else page_language,
+        bio=person.bio,
+        interface_language=preferences.interface_language if person.is_stored else page_language,
+        time_zone=preferences.timezone,
+        country=preferences.country,
     )
 
 

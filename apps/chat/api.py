@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 from uuid import UUID  # noqa: TC003 - Ninja reads the annotations
 
 from django.http import HttpResponse
-from django.utils import timezone
 from ninja import Query, Router, Status
 
 from apps.chat import answering, streams
@@ -26,7 +25,7 @@ from apps.chat.api_schemas import (
     StopOut,
 )
 from apps.chat.cost_schemas import CostsOut, SessionCostsOut, cost_items
-from apps.chat.costs import GroupBy, cost_sums
+from apps.chat.costs import GroupBy, cost_sums, zone_name
 from apps.chat.models import CNY, AgentChatSession
 from apps.chat.sessions import ImportedMessage, create_session, delete_session, rename_session
 from apps.core.errors import NotFoundError
@@ -145,7 +144,7 @@ def get_costs(
     return CostsOut(
         currency=CNY,
         group_by=group_by,
-        time_zone=timezone.get_current_timezone_name(),
+        time_zone=zone_name(_person(request)),
         first_day=first_day,
         last_day=last_day,
         total_cost=str(yuan(sum(entry.cost_sum or 0 for entry in sums))),

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
+from zoneinfo import ZoneInfo
 
 from django.db.models import Count, F, Q, Sum
 from django.db.models.functions import TruncDate
-from django.utils import timezone
 
+from apps.accounts.profiles import read_person
 from apps.chat.models import CallStatus, ModelCall
 from apps.core.errors import ValidationFailedError
 
@@ -55,13 +56,18 @@ class CostSum:
     unpriced_count: int
 
 
+def zone_name(user: User) -> str:
+    """Return the name of the time zone that cuts a person's days."""
+    return read_person(user).preferences.timezone
+
+
 def cost_sums(
     user: User, group_by: GroupBy, *, first_day: date | None = None, last_day: date | None = None
 ) -> list[CostSum]:
     """Return the sums of a person's calls, in the order of their keys.
 
-    Days are those of the active time zone, both ends included. A call belongs to the day on which
-    it began. Calls that still run do not count.
+    Days are those of the person's time zone, both ends included. A call belongs to the day on
+    which it began. Calls that still run do not count.
 
     Raises:
         ValidationFailedError: the last day is before the first.
@@ -78,7 +84,7 @@ def _sum(row: Mapping[str, Any]) -> CostSum:
 
 
 def _calls_of(user: User, first_day: date | None, last_day: date | None) -> QuerySet[ModelCall]:
-    zone = timezone.get_current_timezone()
+    zone = ZoneInfo(zone_name(user))
     calls = (
         ModelCall.objects.filter(session__user=user)
         .exclude(status=CallStatus.RUNNING)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from django.db import transaction
 from django.utils import timezone
 
+from apps.accounts.profiles import read_person
 from apps.chat import runs
 from apps.chat.billing import settle_session
 from apps.chat.errors import SessionDeletedError
@@ -56,7 +57,11 @@ def create_session(
     questions = (text for role, text in contents if role == "user")
     chosen = _valid_title(title or "") or title_of(next(questions, ""))
     with transaction.atomic():
-        session = AgentChatSession.objects.create(user=user, title=chosen or None)
+        session = AgentChatSession.objects.create(
+            user=user,
+            title=chosen or None,
+            billing_country_snapshot=read_person(user).preferences.country,
+        )
         AgentChatMessage.objects.bulk_create(
             AgentChatMessage(
                 session=session,

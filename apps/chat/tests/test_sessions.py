@@ -1,5 +1,6 @@
 import pytest
 
+from apps.accounts.profiles import change_profile
 from apps.chat.endings import fail_turn, finish_turn
 from apps.chat.errors import RunStoppedError
 from apps.chat.models import AgentChatMessage, AgentChatSession, MessageSource
@@ -15,6 +16,14 @@ pytestmark = pytest.mark.django_db
 def test_new_session_has_no_title_and_no_messages(user):
     session = create_session(user)
     assert (session.title, session.status, session.message_count) == (None, "pending", 0)
+
+
+def test_session_keeps_the_country_that_it_began_with(user):
+    change_profile(user, country="SG")
+    session = create_session(user)
+    change_profile(user, country="JP")
+    session.refresh_from_db()
+    assert (session.billing_country_snapshot, session.billing_currency) == ("SG", "CNY")
 
 
 def test_given_title_is_folded_onto_one_line(user):

@@ -1,0 +1,136 @@
+"""A person's profile: who they say they are and what they prefer.
+
+Nobody needs a row: without one the installation's defaults hold. A stored row is upgraded when it
+is read, or, with KBQA_SETTINGS_UPGRADE=lazy, when the person changes something.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import transaction
+from pydantic import ValidationError
+
+from apps.accounts.models import Profile
+from apps.accounts.preferences import (
+    LATEST_VERSION,
+    PreferenceSettings,
+    ProfileSettingsV2,
+    parse_profile_settings,
+    upgraded,
+)
+from apps.core.cleaning import clean_text
+from apps.core.errors import ValidationFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from apps.accounts.models import User
+
+logger = logging.getLogger(__name__)
+
+USERNAME_MAX_CHARS = 150
+BIO_MAX_CHARS = 2000
+LANGUAGE_TAGS = {"zh-hans": "zh-CN", "en": "en-US"}  # Django's language codes to BCP-47
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """What the product reads of a profile; `is_stored` tells a choice from the defaults."""
+
+    username: str
+    bio: str | None
+    preferences: PreferenceSettings
+    is_stored: bool
+
+
+def read_person(user: User) -> Person:
+    """Return a person's profile; settings that cannot be read give the defaults and a log line."""
+    profile = Profile.objects.filter(user=user).first()
+    if profile is None:
+        return Person(user.get_username(), None, _defaults().preferences, is_stored=False)
+    kept = _settings_of(profile)
+    if _is_outdated(profile) and settings.ENV.settings_upgrade == "eager":
+        _store_upgrade(profile)
+    return Person(
+        profile.username or user.get_username(), profile.bio, kept.preferences, is_stored=True
+    )
+
+
+@transaction.atomic
+def change_profile(
+    user: User, *, username: str | None = None, bio: str | None = None, **preferences: str | None
+) -> Person:
+    """Change what is not None; settings are written in the latest version.
+
+    Raises:
+        ValidationFailedError: a text is too long or a preference is not of its form.
+    """
+    profile = Profile.objects.filter(user=user).first() or Profile(
+        user=user, settings=_defaults().model_dump(mode="json")
+    )
+    if username is not None:
+        profile.username = _text(username, "username", USERNAME_MAX_CHARS)
+    if bio is not None:
+        profile.bio = _text(bio, "bio", BIO_MAX_CHARS) or None
+    changes = {name: value for name, value in preferences.items() if value is not None}
+    profile.settings = _changed(_settings_of(profile), changes)
+    profile.save()
+    return read_person(user)
+
+
+def _defaults() -> ProfileSettingsV2:
+    language = LANGUAGE_TAGS.get(settings.ENV.language, settings.ENV.language)
+    return ProfileSettingsV2(
+        preferences=PreferenceSettings(
+            interface_language=language,
+            ai_language=language,
+            timezone=settings.ENV.time_zone,
+        )
+    )
+
+
+def _settings_of(profile: Profile) -> ProfileSettingsV2:
+    try:
+        return upgraded(parse_profile_settings(profile.settings))
+    except ValidationError:
+        logger.warning("settings of the profile of %s are unreadable", profile.user_id)
+        return _defaults()
+
+
+def _is_outdated(profile: Profile) -> bool:
+    return bool(profile.settings.get("version", 1) != LATEST_VERSION)
+
+
+def _store_upgrade(profile: Profile) -> None:
+    """Write the latest version, unless the settings changed or cannot be read."""
+    try:
+        latest = upgraded(parse_profile_settings(profile.settings))
+    except ValidationError:
+        return
+    Profile.objects.filter(pk=profile.pk, settings=profile.settings).update(
+        settings=latest.model_dump(mode="json")
+    )
+
+
+def _changed(kept: ProfileSettingsV2, changes: Mapping[str, str]) -> dict[str, Any]:
+    wanted = kept.preferences.model_dump() | dict(changes)
+    try:
+        preferences = PreferenceSettings.model_validate(wanted)
+    except ValidationError as error:
+        mistakes = [
+            f"{item['loc'][0]}: {item['msg'].removeprefix('Value error, ')}"
+            for item in error.errors()
+        ]
+        raise ValidationFailedError(detail="; ".join(mistakes)) from None
+    return kept.model_copy(update={"preferences": preferences}).model_dump(mode="json")
+
+
+def _text(value: str, name: str, max_chars: int) -> str:
+    text = clean_text(value).strip()
+    if len(text) > max_chars:
+        raise ValidationFailedError(detail=f"{name}: at most {max_chars} characters")
+    return text
