@@ -90,12 +90,29 @@ class Environment(BaseSettings):
     chat_api_key: SecretStr | None = None
     chat_base_url: AnyHttpUrl | None = None
     chat_model: str = "qwen3.5-flash"
+    intent_model: str | None = None
+    execution_model: str | None = None
+    organization_model: str | None = None
     embedding_api_key: SecretStr | None = None
     embedding_base_url: AnyHttpUrl | None = None
     embedding_model: str = "text-embedding-v4"
     embedding_dim: Annotated[int, Field(ge=2, le=4096)] = 1024
     evidence_threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
     embedding_threads: Annotated[int, Field(ge=1, le=64)] = 2
+
+    # Keys of the catalogue's vendors, for models that they serve
+    qwen_api_key: SecretStr | None = None
+    qwen_base_url: AnyHttpUrl | None = None
+    minimax_api_key: SecretStr | None = None
+    minimax_base_url: AnyHttpUrl | None = None
+    kimi_api_key: SecretStr | None = None
+    kimi_base_url: AnyHttpUrl | None = None
+    deepseek_api_key: SecretStr | None = None
+    deepseek_base_url: AnyHttpUrl | None = None
+    doubao_api_key: SecretStr | None = None
+    doubao_base_url: AnyHttpUrl | None = None
+    zai_api_key: SecretStr | None = None
+    zai_base_url: AnyHttpUrl | None = None
 
     # Storage
     database_url: str | None = None
@@ -177,8 +194,20 @@ class Environment(BaseSettings):
 
     @cached_property
     def chat_endpoint(self) -> Endpoint | None:
-        """Key, base URL and model for chat, or None for the embedded model."""
-        return self._endpoint(self.chat_api_key, self.chat_base_url, self.chat_model)
+        """Key, base URL and model for chat, or None when only the embedded model serves."""
+        return self.general_endpoint(self.chat_model)
+
+    def general_endpoint(self, model: str) -> Endpoint | None:
+        """Return a model's endpoint at the address that serves all stages, or None."""
+        return self._endpoint(self.chat_api_key, self.chat_base_url, model)
+
+    def vendor_endpoint(self, vendor: str, model: str, default_url: str) -> Endpoint | None:
+        """Return a model's endpoint at a vendor whose own key is set, or None."""
+        key: SecretStr | None = getattr(self, f"{vendor}_api_key", None)
+        url: AnyHttpUrl | None = getattr(self, f"{vendor}_base_url", None)
+        if key is None:
+            return None
+        return Endpoint(key, str(url or default_url).rstrip("/"), model)
 
     @cached_property
     def embedding_endpoint(self) -> Endpoint | None:

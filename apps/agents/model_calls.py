@@ -42,7 +42,7 @@ def reported_reply(run: RunContext, stage: Stage) -> Iterator[None]:
     target = CallTarget("chat", EMBEDDED_VENDOR, chat_model_name(stage))
     with (
         reported_calls(run, stage),
-        OpenCall(target) if chat_is_embedded() else nullcontext(),
+        OpenCall(target) if chat_is_embedded(stage) else nullcontext(),
     ):
         yield
 

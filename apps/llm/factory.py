@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Literal
 
 from django.conf import settings
 
+from apps.llm.vendors import request_url, vendor_of_model
+
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from apps.llm.ports import EmbeddingModel
-    from kbqa_project.env import Environment
+    from kbqa_project.env import Endpoint, Environment
 
 Stage = Literal["intent", "execution", "organization"]
 
@@ -26,9 +28,11 @@ _building = RLock()
 
 
 def chat_model(stage: Stage) -> BaseChatModel:
-    """Return the chat model of a stage (one serves all); the same object each time."""
+    """Return the chat model of a stage; stages with the same model share one object."""
+    env: Environment = settings.ENV
     with _building:
-        return _chat_model(settings.ENV)
+        vendor, model = _choice(env, stage)
+        return _embedded_chat(env) if model is None else _remote_chat(env, vendor, model)
 
 
 def embedding_model() -> EmbeddingModel:
@@ -43,15 +47,14 @@ def evidence_threshold() -> float | None:
     return embedding_model().evidence_threshold if configured is None else configured
 
 
-def chat_is_embedded() -> bool:
-    """Return whether the embedded model answers, which costs nothing."""
-    return settings.ENV.chat_endpoint is None
+def chat_is_embedded(stage: Stage) -> bool:
+    """Return whether the embedded model serves a stage, which costs nothing."""
+    return _choice(settings.ENV, stage)[1] is None
 
 
 def chat_model_name(stage: Stage) -> str:
     """Return the name under which a stage's model is shown and recorded."""
-    endpoint = settings.ENV.chat_endpoint
-    return EXTRACTIVE_NAME if endpoint is None else endpoint.model
+    return _choice(settings.ENV, stage)[1] or EXTRACTIVE_NAME
 
 
 def embedding_model_name() -> str:
@@ -60,12 +63,35 @@ def embedding_model_name() -> str:
     return EMBEDDED_EMBEDDING_NAME if endpoint is None else endpoint.model
 
 
-@lru_cache(maxsize=4)
-def _chat_model(env: Environment) -> BaseChatModel:
-    if env.chat_endpoint is None:
-        from apps.llm.embedded.extractive import ExtractiveChatModel  # noqa: PLC0415 - slow
+def _choice(env: Environment, stage: Stage) -> tuple[str | None, str | None]:
+    """Return the vendor whose own key serves a stage's model, if one does, and the model.
 
-        return ExtractiveChatModel(embeddings=_embedded_embeddings(env.embedding_threads))
+    The model is None when no key serves it: then the embedded one does.
+    """
+    configured: str = getattr(env, f"{stage}_model") or env.chat_model
+    prefix, _, rest = configured.partition(":")
+    if rest and _vendor_endpoint(env, prefix, rest) is not None:
+        return prefix, rest
+    vendor = vendor_of_model(configured)
+    if vendor is not None and _vendor_endpoint(env, vendor, configured) is not None:
+        return vendor, configured
+    return None, None if env.chat_endpoint is None else configured
+
+
+def _vendor_endpoint(env: Environment, vendor: str, model: str) -> Endpoint | None:
+    url = request_url(vendor)
+    return None if url is None else env.vendor_endpoint(vendor, model, url)
+
+
+@lru_cache(maxsize=4)
+def _embedded_chat(env: Environment) -> BaseChatModel:
+    from apps.llm.embedded.extractive import ExtractiveChatModel  # noqa: PLC0415 - slow
+
+    return ExtractiveChatModel(embeddings=_embedded_embeddings(env.embedding_threads))
+
+
+@lru_cache(maxsize=8)
+def _remote_chat(env: Environment, vendor: str | None, model: str) -> BaseChatModel:
     from apps.llm.openai_compatible import (  # noqa: PLC0415 - slow
         OpenAICompatibleChat,
         TimeLimits,
@@ -74,7 +100,9 @@ def _chat_model(env: Environment) -> BaseChatModel:
 
     load_sdk()
     limits = TimeLimits(env.connect_timeout_s, env.first_token_timeout_s, env.idle_timeout_s)
-    return OpenAICompatibleChat(endpoint=env.chat_endpoint, limits=limits)
+    own = None if vendor is None else _vendor_endpoint(env, vendor, model)
+    endpoint = own or env.general_endpoint(model)
+    return OpenAICompatibleChat(endpoint=endpoint, limits=limits)
 
 
 @lru_cache(maxsize=4)

@@ -26,7 +26,6 @@ from pydantic import PrivateAttr
 from apps.llm.calls import CallTarget, OpenCall
 from apps.llm.completions import RAW_USAGE, Completion
 from apps.llm.prompt_texts import prompt_texts
-from apps.llm.seeding import vendor_of
 from apps.llm.vectors import checked_vectors
 from apps.llm.vendor_errors import (
     UPSTREAM_FAILURES,
@@ -36,6 +35,7 @@ from apps.llm.vendor_errors import (
     was_refused,
 )
 from apps.llm.vendor_usage import kept_usage
+from apps.llm.vendors import vendor_of
 
 if TYPE_CHECKING:
     import ssl

@@ -6,9 +6,13 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
+
 from apps.llm import factory
 from apps.llm.embedded import embeddings, extractive
 from kbqa_project import env
+
+GENERAL = {"chat_api_key": "sk-x", "chat_base_url": "http://127.0.0.1:9/v1"}
 
 
 def configured(settings: Any, **overrides: object) -> None:
@@ -59,3 +63,57 @@ def test_names_and_flow_are_cheap_to_import() -> None:
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "names", "addresses"),
+    [
+        (
+            {"deepseek_api_key": "sk-d", "organization_model": "deepseek-chat"},
+            ["extractive", "deepseek-chat"],
+            [None, "https://api.deepseek.com/v1"],
+        ),
+        (
+            {"deepseek_api_key": "sk-d", "chat_model": "deepseek-chat"},
+            ["deepseek-chat", "deepseek-chat"],
+            ["https://api.deepseek.com/v1"] * 2,
+        ),
+        (
+            {
+                "kimi_api_key": "sk-k",
+                "kimi_base_url": "http://127.0.0.1:8/v1/",
+                "chat_model": "kimi:moonshot-v1-8k",
+            },
+            ["moonshot-v1-8k", "moonshot-v1-8k"],
+            ["http://127.0.0.1:8/v1"] * 2,
+        ),
+        (
+            {**GENERAL, "organization_model": "qwen:7b", "deepseek_api_key": "sk-d"},
+            ["qwen3.5-flash", "qwen:7b"],
+            ["http://127.0.0.1:9/v1"] * 2,
+        ),
+        ({"deepseek_api_key": "sk-d"}, ["extractive", "extractive"], [None, None]),
+    ],
+)
+def test_each_stage_may_have_its_model_and_vendor(
+    settings: Any, overrides: dict[str, str], names: list[str], addresses: list[str | None]
+) -> None:
+    configured(settings, **overrides)
+    stages = ("intent", "organization")
+    models: list[Any] = [factory.chat_model(stage) for stage in stages]
+    assert [factory.chat_model_name(stage) for stage in stages] == names
+    assert [factory.chat_is_embedded(stage) for stage in stages] == [
+        name == "extractive" for name in names
+    ]
+    endpoints = [getattr(model, "endpoint", None) for model in models]
+    assert [endpoint and endpoint.base_url for endpoint in endpoints] == addresses
+    assert [e.model for e in endpoints if e] == [n for n in names if n != "extractive"]
+
+
+def test_key_of_a_vendor_goes_to_its_models_only(settings: Any) -> None:
+    configured(settings, **GENERAL, deepseek_api_key="sk-d", organization_model="deepseek-chat")
+    keys = [
+        factory.chat_model(stage).endpoint.api_key.get_secret_value()  # type: ignore[attr-defined]
+        for stage in ("intent", "organization")
+    ]
+    assert keys == ["sk-x", "sk-d"]

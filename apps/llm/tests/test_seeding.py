@@ -4,10 +4,11 @@ import pytest
 import yaml
 from django.core.management import CommandError, call_command
 
-from apps.llm import seeding
+from apps.llm import vendors
 from apps.llm.catalogue_file import CatalogueError
 from apps.llm.models import LLM, LLMFactory
-from apps.llm.seeding import load_catalogue, seed_catalogue, vendor_of
+from apps.llm.seeding import seed_catalogue
+from apps.llm.vendors import load_catalogue, request_url, vendor_of, vendor_of_model
 
 VENDORS = ["deepseek", "doubao", "kimi", "minimax", "qwen", "zai"]
 
@@ -86,7 +87,7 @@ def test_mistake_in_the_catalogue_is_one_line(tmp_path, data, lines):
 @pytest.mark.django_db
 def test_command_names_the_file_that_is_missing(monkeypatch, tmp_path):
     missing = tmp_path / "llm_catalog.yaml"
-    monkeypatch.setattr(seeding.load_catalogue, "__defaults__", (missing,))
+    monkeypatch.setattr(vendors.load_catalogue, "__defaults__", (missing,))
     with pytest.raises(CommandError, match=r"^llm_catalog.yaml: cannot be read$"):
         call_command("seed_catalogue")
 
@@ -102,3 +103,9 @@ def test_command_names_the_file_that_is_missing(monkeypatch, tmp_path):
 )
 def test_vendor_is_known_by_its_host(url, vendor):
     assert vendor_of(url) == vendor
+
+
+def test_vendor_and_address_of_a_model_are_known():
+    assert vendor_of_model("deepseek-chat") == "deepseek"
+    assert request_url("deepseek") == "https://api.deepseek.com/v1"
+    assert (vendor_of_model("unheard-of"), request_url("unheard-of")) == (None, None)

@@ -8,7 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from apps.llm.catalogue_file import CatalogueError
 from apps.llm.price_table import load_prices
-from apps.llm.seeding import load_catalogue, seed_catalogue
+from apps.llm.seeding import seed_catalogue
+from apps.llm.vendors import load_catalogue
 
 
 class Command(BaseCommand):
