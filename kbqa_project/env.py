@@ -114,6 +114,8 @@ class Environment(BaseSettings):
     zai_api_key: SecretStr | None = None
     zai_base_url: AnyHttpUrl | None = None
 
+    prices_file: Path | None = None
+
     # Storage
     database_url: str | None = None
     milvus_uri: str | None = None

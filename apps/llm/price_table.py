@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
+from django.conf import settings
 from pydantic import BeforeValidator, Field, model_validator
 
 from apps.llm.catalogue_file import CATALOGUE_DIR, CatalogueModel, read_catalogue
@@ -131,10 +132,14 @@ def load_prices(path: Path = PRICES_FILE) -> PriceTable:
     return read_catalogue(path, PriceTable)
 
 
-@lru_cache(maxsize=1)
 def price_table() -> PriceTable:
-    """Return the table of this installation, loaded once."""
-    return load_prices()
+    """Return the table of this installation, loaded once: KBQA_PRICES_FILE or our own."""
+    return _loaded(settings.ENV.prices_file or PRICES_FILE)
+
+
+@lru_cache(maxsize=2)
+def _loaded(path: Path) -> PriceTable:
+    return load_prices(path)
 
 
 def _fits(tier: Tier, input_tokens: int) -> bool:

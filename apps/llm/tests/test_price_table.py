@@ -1,10 +1,15 @@
 """The files of the catalogue are right, and a mistake in one is a clear line."""
 
+from datetime import UTC, datetime
+
 import pytest
 import yaml
+from django.core.management import CommandError, call_command
 
 from apps.llm.catalogue_file import CatalogueError
 from apps.llm.price_table import PRICES_FILE, load_prices, price_table
+from apps.llm.pricing import Charge, Usage, cost_of
+from kbqa_project.env import load
 
 GOOD_TIER = {"input": "2", "output": "3"}
 GOOD_ENTRY = {"model": "m", "effective_from": "2026-01-01", "source": "x", "tiers": [GOOD_TIER]}
@@ -99,3 +104,20 @@ def test_unreadable_file_is_one_line(tmp_path, text, line):
         path.write_text(text)
     with pytest.raises(CatalogueError, match=rf"^prices.yaml: {line}"):
         load_prices(path)
+
+
+def test_own_file_replaces_the_table(settings, tmp_path):
+    path = tmp_path / "own.yaml"
+    rate = {"model": "own", "input": "4", "output": "16", "source": "x"}
+    path.write_text(yaml.safe_dump({"version": "o", "currency": "CNY", "single_rates": [rate]}))
+    settings.ENV = load(prices_file=path)
+    at = datetime(2026, 3, 6, tzinfo=UTC)
+    assert cost_of(Usage(10, 1), "own", at) == Charge(56, "single_rate", "o")
+    assert cost_of(Usage(1), "deepseek-chat", at) == Charge(None, "unpriced")
+
+
+@pytest.mark.django_db
+def test_mistake_in_the_own_file_is_said_at_the_start(settings, tmp_path):
+    settings.ENV = load(prices_file=tmp_path / "own.yaml")
+    with pytest.raises(CommandError, match=r"^own.yaml: cannot be read$"):
+        call_command("seed_catalogue")

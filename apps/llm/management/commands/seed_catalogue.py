@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.llm.catalogue_file import CatalogueError
-from apps.llm.price_table import load_prices
+from apps.llm.price_table import price_table
 from apps.llm.seeding import seed_catalogue
 from apps.llm.vendors import load_catalogue
 
@@ -21,7 +21,7 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **_options: Any) -> None:
         """Seed, or say what is wrong with the files, one line per mistake."""
         try:
-            load_prices()
+            price_table()
             seed_catalogue(load_catalogue())
         except CatalogueError as error:
             raise CommandError(str(error)) from None
