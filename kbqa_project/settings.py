@@ -120,7 +120,8 @@ HUEY = {
 WORKER_HEARTBEAT = DATA_DIR / "worker.alive"
 # Before each start of the web process.
 RECOVERY_COMMANDS = ["recover", "recover_chat", "seed_catalogue"]
-WARM_UP = ["apps.agents.flow.warm_up"]  # called by the web process in the background
+# Called by the web process in the background.
+WARM_UP = ["apps.agents.flow.warm_up", "apps.accounts.preferences.warm_up"]
 
 CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}

@@ -105,6 +105,11 @@ ProfileSettings = Annotated[ProfileSettingsV1 | ProfileSettingsV2, Field(discrim
 _ADAPTER: TypeAdapter[ProfileSettingsV1 | ProfileSettingsV2] = TypeAdapter(ProfileSettings)
 
 
+def warm_up() -> None:
+    """Load the lists of languages, zones and countries; callable in any thread."""
+    PreferenceSettings.model_validate(PreferenceSettings().model_dump())
+
+
 def parse_profile_settings(
     raw: dict[str, Any] | None,
 ) -> ProfileSettingsV1 | ProfileSettingsV2:
