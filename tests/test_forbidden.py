@@ -38,7 +38,7 @@ SECRETS = {
     "vendor key": r"\bsk-[A-Za-z0-9]{16,}",
     "LangSmith key": r"\blsv2_[A-Za-z0-9_]{16,}",
     "private key": r"-----BEGIN [A-Z ]*PRIVATE KEY-----",
-    "machine path": r"(/home/[a-z]|/Users/[A-Za-z]|/root/|/work/)\w*",
+    "machine path": r"(/home/[a-z]|/Users/[A-Za-z])\w*",
 }
 
 

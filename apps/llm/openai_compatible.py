@@ -94,7 +94,7 @@ class OpenAICompatibleChat(BaseChatModel):
         return self.bind(tools=formatted, **choice, **kwargs)
 
     def _generate(self, *_args: Any, **_kwargs: Any) -> NoReturn:
-        raise NotImplementedError("use the asynchronous methods: a call must be cancellable")
+        raise TypeError("use the asynchronous methods: a call must be cancellable")
 
     async def _agenerate(
         self,
