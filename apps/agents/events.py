@@ -72,15 +72,11 @@ class TokenProduced:
 
 
 @dataclass(frozen=True, slots=True)
-class UsageReported:
-    """A model call ended: token counts as the provider gave them (0 for the embedded models)."""
+class ModelCalled:
+    """A chat model replied; what the call used and cost is in the run's log of calls."""
 
     stage: Stage
     model: str
-    input_tokens: int
-    output_tokens: int
-    latency_ms: int
-    is_reported: bool = True  # False: the provider gave no usage, the counts are unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +102,7 @@ RunEvent = (
     | SourcesFound
     | AnswerStarted
     | TokenProduced
-    | UsageReported
+    | ModelCalled
     | RunFinished
 )
 

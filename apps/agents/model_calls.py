@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage
 
 from apps.agents.blueprints import blueprints
-from apps.agents.events import UsageReported
+from apps.agents.events import ModelCalled
 from apps.llm.calls import EMBEDDED_VENDOR, CallScope, CallTarget, OpenCall, call_scope
 from apps.llm.errors import AnswerTruncatedError, ContentFilteredError
 from apps.llm.factory import chat_is_embedded, chat_model_name
@@ -38,13 +37,18 @@ def reported_calls(
 
 @contextmanager
 def reported_reply(run: RunContext, stage: Stage) -> Iterator[None]:
-    """Report the chat call that is made inside; an embedded model does not report by itself."""
-    target = CallTarget("chat", EMBEDDED_VENDOR, chat_model_name(stage))
+    """Report the chat call that is made inside to the run's log, and its reply as an event.
+
+    An embedded model does not report its calls by itself.
+    """
+    model = chat_model_name(stage)
+    target = CallTarget("chat", EMBEDDED_VENDOR, model)
     with (
         reported_calls(run, stage),
         OpenCall(target) if chat_is_embedded(stage) else nullcontext(),
     ):
         yield
+    run.emit(ModelCalled(stage, model))
 
 
 def ai_message(response: ModelResponse[object]) -> AIMessage:
@@ -68,16 +72,3 @@ def check_whole(message: AIMessage) -> None:
     check_not_filtered(message)
     if finish_reason(message) == "length":
         raise AnswerTruncatedError
-
-
-def usage_event(stage: Stage, message: AIMessage, *, started_at: float) -> UsageReported:
-    """Return the event of a call that began at `started_at` (monotonic seconds)."""
-    usage = message.usage_metadata
-    return UsageReported(
-        stage=stage,
-        model=chat_model_name(stage),
-        input_tokens=usage["input_tokens"] if usage else 0,
-        output_tokens=usage["output_tokens"] if usage else 0,
-        latency_ms=round((time.monotonic() - started_at) * 1000),
-        is_reported=usage is not None,
-    )

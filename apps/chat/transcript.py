@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from apps.agents.events import (
+    ModelCalled,
     RunEvent,
     RunFinished,
     SourcesFound,
@@ -19,7 +20,6 @@ from apps.agents.events import (
     TokenProduced,
     ToolCalled,
     ToolReturned,
-    UsageReported,
 )
 from apps.chat.metadata import StageResult, ToolCall, ToolFacts, ToolResult, arguments_digest
 from apps.chat.models import MessageRole
@@ -52,9 +52,9 @@ class Transcript:
     ledger: CallLedger | None = None
     tool_messages: list[SideMessage] = field(default_factory=list)
     stage_results: list[SideMessage] = field(default_factory=list)
-    calls: list[UsageReported] = field(default_factory=list)
     sources: tuple[Source, ...] = ()
     finished: RunFinished | None = None
+    _last_model: str | None = None
     _tokens: list[str] = field(default_factory=list)
     _digests: dict[str, str] = field(default_factory=dict)
     _started: float = field(default_factory=time.monotonic)
@@ -69,7 +69,7 @@ class Transcript:
         """The model that wrote the answer, or the last one that was called."""
         if self.finished is not None:
             return self.finished.model
-        return self.calls[-1].model if self.calls else None
+        return self._last_model
 
     @property
     def latency_ms(self) -> int:
@@ -87,8 +87,8 @@ class Transcript:
                 self._add_result(event)
             case StageFinished():
                 self._add_stage(event)
-            case UsageReported():
-                self.calls.append(event)
+            case ModelCalled(model=model):
+                self._last_model = model
             case SourcesFound(sources=sources):
                 self.sources = sources
             case RunFinished():

@@ -1,13 +1,12 @@
-"""Reports each call to a model: tokens as the provider gave them, and how long it took."""
+"""Reports each call to a model."""
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 from langchain.agents.middleware import AgentMiddleware
 
-from apps.agents.model_calls import ai_message, reported_reply, usage_event
+from apps.agents.model_calls import reported_reply
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -29,10 +28,6 @@ class ReportUsage(AgentMiddleware[Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        """Call the model, report the call to the run's log and emit a UsageReported event."""
-        started_at = time.monotonic()
+        """Call the model, report the call to the run's log and emit a ModelCalled event."""
         with reported_reply(request.runtime.context, self._stage):
-            response = await handler(request)
-        event = usage_event(self._stage, ai_message(response), started_at=started_at)
-        request.runtime.context.emit(event)
-        return response
+            return await handler(request)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
@@ -13,7 +12,7 @@ from apps.agents.blueprints import blueprints
 from apps.agents.citations import without_labels
 from apps.agents.conversation import conversation
 from apps.agents.errors import InvalidIntentError
-from apps.agents.model_calls import check_not_filtered, reported_reply, usage_event
+from apps.agents.model_calls import check_not_filtered, reported_reply
 from apps.agents.prompting import stage_prompt
 from apps.agents.results import IntentResult
 
@@ -36,10 +35,8 @@ async def recognise_intent(model: BaseChatModel, run: RunContext) -> IntentResul
     )
     messages = [SystemMessage(stage_prompt("intent", run)), *conversation(run)]
     for _ in range(loaded.workflow.intent_repairs + 1):
-        started_at = time.monotonic()
         with reported_reply(run, "intent"):
             reply = await asking.ainvoke(messages)
-        run.emit(usage_event("intent", reply, started_at=started_at))
         check_not_filtered(reply)
         result = _parsed(reply)
         if result is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from apps.agents.errors import AppError
-from apps.agents.events import SourcesFound, ToolCalled, ToolReturned, Turn, UsageReported
+from apps.agents.events import ModelCalled, SourcesFound, ToolCalled, ToolReturned, Turn
 from apps.agents.tests.conftest import fixed_search, passage, run_flow
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio
 
 REFUSAL_ZH = "资料中没有找到能够回答这个问题的内容。可以换一种问法，或先上传包含相关内容的文档。"
-STAGE_1 = ["StageStarted", "UsageReported", "StageFinished"]
+STAGE_1 = ["StageStarted", "ModelCalled", "StageFinished"]
 
 
 async def test_small_talk_is_answered_without_a_search(real_search: SearchPort) -> None:
@@ -29,7 +29,7 @@ async def test_small_talk_is_answered_without_a_search(real_search: SearchPort) 
 async def test_question_is_answered_with_citations(real_search: SearchPort) -> None:
     run = await run_flow("年假有多少天？", real_search)
     assert run.error is None
-    assert [name for name in run.names if name != "UsageReported"] == [
+    assert [name for name in run.names if name != "ModelCalled"] == [
         *("StageStarted", "StageFinished"),
         *("StageStarted", "ToolCalled", "ToolReturned", "StageFinished", "SourcesFound"),
         *("StageStarted", "AnswerStarted", "TokenProduced", "StageFinished", "RunFinished"),
@@ -62,14 +62,14 @@ async def test_nothing_found_is_refused_without_a_call_to_the_main_agent() -> No
     run = await run_flow("年假有多少天？", fixed_search())
     assert (run.finished.outcome, run.text) == ("insufficient_evidence", REFUSAL_ZH)
     assert run.of(SourcesFound) == [SourcesFound(())]
-    assert {usage.stage for usage in run.of(UsageReported)} == {"intent", "execution"}
+    assert {call.stage for call in run.of(ModelCalled)} == {"intent", "execution"}
 
 
 async def test_weak_evidence_is_refused_without_a_call_to_the_main_agent() -> None:
     run = await run_flow("年假有多少天？", fixed_search(passage(0, 0.5)))
     assert (run.finished.outcome, run.text) == ("insufficient_evidence", REFUSAL_ZH)
     assert [source.label for source in run.finished.sources] == ["S1"]
-    assert {usage.stage for usage in run.of(UsageReported)} == {"intent", "execution"}
+    assert {call.stage for call in run.of(ModelCalled)} == {"intent", "execution"}
 
 
 async def test_follow_up_is_searched_with_its_context(real_search: SearchPort) -> None:

@@ -3,12 +3,12 @@ import uuid
 
 from apps.agents.events import (
     AnswerStarted,
+    ModelCalled,
     RunFinished,
     SourcesFound,
     StageStarted,
     TokenProduced,
     ToolCalled,
-    UsageReported,
 )
 from apps.chat.encoders.json_sse import encode
 from apps.chat.stream_events import AnswerFailed, AnswerSaved, NumberedEvent
@@ -97,6 +97,6 @@ def test_inner_events_are_not_part_of_the_contract():
     inner = [
         RunFinished("answered", "x", (), "m"),
         ToolCalled("c", "search_knowledge_base", {"query": "q"}),
-        UsageReported("intent", "m", 1, 1, 1),
+        ModelCalled("intent", "m"),
     ]
     assert [encoded(event) for event in inner] == [b"", b"", b""]
