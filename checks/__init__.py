@@ -1,1 +1,1 @@
-"""What `make check` and `make test` do besides the ready-made tools."""
+"""What is checked besides the ready-made tools: by `make check` and `make test`, or on demand."""

@@ -75,19 +75,23 @@ class FaultServer:
     def __init__(
         self, script: dict[str, Any] | None = None, *, dimension: int = 8, pace: Pace | None = None
     ) -> None:
-        script = script or {}
-        self.dimension = int(script.get("dim", dimension))
+        self.dimension = dimension
         self.pace = pace or Pace()
         self.requests: list[Request] = []
-        self.turns = _Script(_repeated(script["turns"])) if script.get("turns") else None
-        self.calls = _Script(script["calls"]) if script.get("calls") else None
-        self.intents = _Script(script["intent"]) if script.get("intent") else None
+        self.play(script or {})
         self.is_closing = threading.Event()
         self._arrived = threading.Condition()
         handler = type("Handler", (_Handler,), {"owner": self})
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
+
+    def play(self, script: dict[str, Any]) -> None:
+        """Answer from now on as a script says, from its beginning."""
+        self.dimension = int(script.get("dim", self.dimension))
+        self.turns = _Script(_repeated(script["turns"])) if script.get("turns") else None
+        self.calls = _Script(script["calls"]) if script.get("calls") else None
+        self.intents = _Script(script["intent"]) if script.get("intent") else None
 
     @property
     def base_url(self) -> str:
