@@ -1,6 +1,8 @@
 """Loads and validates `config/`: all roles, tasks, prompts, tools and fixed texts of the agents.
 
-A missing file, key, language or placeholder is a `BlueprintError`: one line that names the file.
+What the flow cannot do is refused here: a missing file, key, language or placeholder, an unknown
+one, another order of stages or another set of tools is a `BlueprintError`, one line that names
+file and key.
 """
 
 from __future__ import annotations
@@ -8,18 +10,33 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from apps.agents.config_files import BlueprintError, read_text, read_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
+
+__all__ = ["BlueprintError", "Blueprints", "blueprints", "load_blueprints"]
 
 Language = Literal["zh", "en"]
 Stage = Literal["intent", "execution", "organization"]
 LANGUAGES: tuple[Language, ...] = ("zh", "en")
 CONFIG_DIR = Path(__file__).parent / "config"
+
+# What the code can do: the order of its stages, the tools it gives to each, their parameters.
+FLOW_ORDER: tuple[Stage, ...] = ("intent", "execution", "organization")
+STAGE_TOOLS: dict[Stage, frozenset[str]] = {
+    "intent": frozenset(),
+    "execution": frozenset({"search_knowledge_base"}),
+    "organization": frozenset({"research"}),
+}
+TOOL_PARAMETERS: dict[str, frozenset[str]] = {
+    "search_knowledge_base": frozenset({"query"}),
+    "research": frozenset({"query"}),
+}
 
 # The places that the code fills, per text.
 PLACES: dict[str, frozenset[str]] = {
@@ -38,8 +55,15 @@ TEXT_PLACES: dict[str, frozenset[str]] = {
 }
 
 
-class BlueprintError(Exception):
-    """A file of `config/` is missing or wrong; the message is one line for an operator."""
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise ValueError("is empty")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_filled)]
+Count = Annotated[int, Field(strict=True, ge=0, le=10)]
+Chars = Annotated[int, Field(strict=True, ge=1, le=100_000)]
 
 
 class Strict(BaseModel):
@@ -51,8 +75,8 @@ class Strict(BaseModel):
 class Localized(Strict):
     """One text in both languages, with `$places`."""
 
-    zh: str
-    en: str
+    zh: Text
+    en: Text
 
     def render(self, language: Language, /, **places: object) -> str:
         """Return the text of `language` with its places filled."""
@@ -62,8 +86,8 @@ class Localized(Strict):
 class AgentBlueprint(Strict):
     """Who an agent is and which tools it may use."""
 
-    name: str
-    tag: str
+    name: Text
+    tag: Text
     role: Localized
     goal: Localized
     tools: tuple[str, ...]
@@ -75,17 +99,24 @@ class TaskBlueprint(Strict):
     description: Localized
 
 
+class ToolParameter(Strict):
+    """One parameter of a tool; the tools that there are take texts."""
+
+    type: Literal["string"]
+    description: Localized
+
+
 class ToolBlueprint(Strict):
-    """How a tool presents itself to a model; all parameters are strings."""
+    """How a tool presents itself to a model; all parameters are required."""
 
     description: Localized
-    parameters: dict[str, Localized]
+    parameters: dict[str, ToolParameter]
 
 
 class ShortCircuit(Strict):
     """Where the flow may end early."""
 
-    stage: Stage
+    stage: Literal["intent"]
     route: Literal["DIRECT_EXECUTION"]
 
 
@@ -94,11 +125,11 @@ class Workflow(Strict):
 
     stages: tuple[Stage, ...]
     short_circuit: ShortCircuit
-    direct_max_chars: int
-    intent_repairs: int
-    malformed_call_retries: int
-    research_reminders: int
-    insufficient_marker: str
+    direct_max_chars: Chars
+    intent_repairs: Count
+    malformed_call_retries: Count
+    research_reminders: Count
+    insufficient_marker: Annotated[str, Field(pattern=r"^[A-Z]+(_[A-Z]+)+$")]
 
 
 class Texts(Strict):
@@ -180,76 +211,93 @@ def load_blueprints(folder: Path) -> Blueprints:
     Raises:
         BlueprintError: one line that names the file and what is wrong with it.
     """
-    parts = {name: _read_yaml(folder / f"{name}.yaml") for name in _YAML_FILES}
-    prompts = {name: _read_prompt(folder / "prompts", name) for name in PLACES}
     loaded = Blueprints(
-        **{name: _validated(model, parts[name], name) for name, model in _YAML_FILES.items()},
-        prompts=prompts,
+        agents=read_yaml(folder, "agents.yaml", Agents, top_word="stage"),
+        tasks=read_yaml(folder, "tasks.yaml", Tasks, top_word="stage"),
+        tools=read_yaml(folder, "tools.yaml", Tools, top_word="tool"),
+        workflow=read_yaml(folder, "workflow.yaml", Workflow),
+        texts=read_yaml(folder, "texts.yaml", Texts, top_word="text"),
+        prompts={name: _read_prompt(folder, name) for name in PLACES},
     )
-    _check_tools(loaded)
-    _check_texts(loaded.texts)
+    _check_order(loaded.workflow)
+    _check_agents(loaded.agents)
+    _check_parameters(loaded.tools)
+    for file in ("agents", "tasks", "tools", "texts"):
+        _check_texts(f"{file}.yaml", getattr(loaded, file))
     return loaded
 
 
-_YAML_FILES: dict[str, type[Strict]] = {
-    "agents": Agents,
-    "tasks": Tasks,
-    "tools": Tools,
-    "workflow": Workflow,
-    "texts": Texts,
-}
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError:
-        raise BlueprintError(f"{path.name}: cannot be read") from None
-
-
-def _read_yaml(path: Path) -> object:
-    try:
-        return yaml.safe_load(_read(path))
-    except yaml.YAMLError:
-        raise BlueprintError(f"{path.name}: is not valid YAML") from None
+def prompt_file(name: str, language: Language) -> str:
+    """Return where the prompt of a stage, or the frame `system`, lies within the folder."""
+    return f"prompts/{name}.{language}.md"
 
 
 def _read_prompt(folder: Path, name: str) -> Localized:
-    texts = {language: _read(folder / f"{name}.{language}.md") for language in LANGUAGES}
-    for language, text in texts.items():
-        _check_places(f"{name}.{language}.md", text, PLACES[name])
+    texts: dict[str, str] = {}
+    for language in LANGUAGES:
+        file = prompt_file(name, language)
+        texts[language] = read_text(folder, file)
+        _check_places(file, texts[language], PLACES[name])
     return Localized.model_validate(texts)
 
 
-def _check_places(file: str, text: str, expected: frozenset[str]) -> None:
-    template = Template(text)
-    found = set(template.get_identifiers())
-    if not template.is_valid() or found != expected:
-        wrong = ", ".join(sorted(found ^ expected)) or "$"
-        raise BlueprintError(f"{file}: unknown or missing placeholder: {wrong}")
+def _check_order(workflow: Workflow) -> None:
+    if workflow.stages != FLOW_ORDER:
+        order = ", ".join(FLOW_ORDER)
+        raise BlueprintError(f"workflow.yaml: stages: the flow knows this order only: {order}")
 
 
-def _validated(model: type[Strict], data: object, name: str) -> Strict:
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        first: Mapping[str, object] = dict(error.errors(include_input=False)[0])
-        location = first.get("loc")
-        key = ".".join(map(str, location)) if isinstance(location, tuple) else ""
-        raise BlueprintError(f"{name}.yaml: {key}: {first['msg']}") from None
+def _check_agents(agents: Agents) -> None:
+    names: set[str] = set()
+    for stage in FLOW_ORDER:
+        agent: AgentBlueprint = getattr(agents, stage)
+        given, supported = frozenset(agent.tools), STAGE_TOOLS[stage]
+        key = f"agents.yaml: {stage}"
+        if unknown := sorted(given - TOOL_PARAMETERS.keys()):
+            raise BlueprintError(f"{key}.tools: unknown tool {unknown[0]}")
+        if given != supported or len(agent.tools) != len(given):
+            listed = ", ".join(sorted(supported))
+            raise BlueprintError(f"{key}.tools: the stage works with exactly [{listed}]")
+        if agent.name in names:
+            raise BlueprintError(f"{key}.name: another stage has this name")
+        names.add(agent.name)
 
 
-def _check_texts(texts: Texts) -> None:
-    for name in Texts.model_fields:
-        text: Localized = getattr(texts, name)
+def _check_parameters(tools: Tools) -> None:
+    for name, expected in TOOL_PARAMETERS.items():
+        tool: ToolBlueprint = getattr(tools, name)
+        _check_names(f"tools.yaml: {name}.parameters", set(tool.parameters), expected, "parameter")
+
+
+def _check_texts(file: str, part: object) -> None:
+    for key, text in _texts_of(part):
+        places = TEXT_PLACES.get(key, frozenset()) if file == "texts.yaml" else frozenset()
         for language in LANGUAGES:
-            places = TEXT_PLACES.get(name, frozenset())
-            _check_places(f"texts.yaml: {name}.{language}", getattr(text, language), places)
+            _check_places(f"{file}: {key}.{language}", getattr(text, language), places)
 
 
-def _check_tools(loaded: Blueprints) -> None:
-    known = set(Tools.model_fields)
-    for stage in loaded.workflow.stages:
-        unknown = set(loaded.agent(stage).tools) - known
-        if unknown:
-            raise BlueprintError(f"agents.yaml: {stage}.tools: unknown tool {sorted(unknown)[0]}")
+def _texts_of(part: object, key: str = "") -> Iterator[tuple[str, Localized]]:
+    if isinstance(part, Localized):
+        yield key, part
+        return
+    inner: dict[str, object] = {}
+    if isinstance(part, BaseModel):
+        inner = {name: getattr(part, name) for name in type(part).model_fields}
+    elif isinstance(part, dict):
+        inner = part
+    for name, value in inner.items():
+        yield from _texts_of(value, f"{key}.{name}" if key else name)
+
+
+def _check_places(where: str, text: str, expected: frozenset[str]) -> None:
+    template = Template(text)
+    if not template.is_valid():
+        raise BlueprintError(f"{where}: a $ without a placeholder; write $$ for the sign itself")
+    _check_names(where, set(template.get_identifiers()), expected, "placeholder")
+
+
+def _check_names(where: str, found: set[str], expected: frozenset[str], word: str) -> None:
+    if unknown := sorted(found - expected):
+        raise BlueprintError(f"{where}: unknown {word} {unknown[0]}")
+    if missing := sorted(expected - found):
+        raise BlueprintError(f"{where}: the {word} {missing[0]} is missing")

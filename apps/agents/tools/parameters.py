@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def parameters_model(name: str, blueprint: ToolBlueprint, language: Language) -> type[BaseModel]:
     """Return a model with one required string per parameter of the blueprint."""
     fields: dict[str, Any] = {
-        parameter: (str, Field(description=text.render(language)))
-        for parameter, text in blueprint.parameters.items()
+        parameter: (str, Field(description=schema.description.render(language)))
+        for parameter, schema in blueprint.parameters.items()
     }
     return create_model(name, **fields)
