@@ -21,6 +21,7 @@ import time
 import zlib
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -163,8 +164,7 @@ class _Handler(BaseHTTPRequestHandler):
         if "search_knowledge_base" in tools and last["role"] != "tool":
             self._call_tool("search_knowledge_base", {"query": str(last["content"])[:200]}, body)
         else:
-            labels = re.findall(r"\[S\d+\]", str(last["content"])) or [""]
-            self._say(f"根据资料可以确定这一点{labels[-1]}。其余内容见所列出处{labels[0]}。", body)
+            self._say(_answer(_question(body), str(last["content"])), body)
 
     def _replay(self, turn: dict[str, Any], body: dict[str, Any]) -> None:
         if "http" in turn:
@@ -270,14 +270,27 @@ def _repeated(turns: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _intent(owner: FaultServer, body: dict[str, Any]) -> str:
     if owner.intents is not None:
         return str(owner.intents.next()["text"])
-    question = next(m["content"] for m in reversed(body["messages"]) if m["role"] == "user")
     result = {
         "route": "NEEDS_EXECUTION",
         "intent_summary": "question",
-        "execution_brief": question,
+        "execution_brief": _question(body),
         "safety_flags": [],
     }
     return json.dumps(result, ensure_ascii=False)
+
+
+def _question(body: dict[str, Any]) -> str:
+    return next(str(m["content"]) for m in reversed(body["messages"]) if m["role"] == "user")
+
+
+def _answer(question: str, content: str) -> str:
+    """Cite the evidence; refuse when it shares no two characters in a row with the question."""
+    evidence = re.search(r"<evidence>(.*)</evidence>", content, re.DOTALL)
+    pairs = {first + second for first, second in pairwise(question)}
+    if evidence and not any(pair in evidence[1] for pair in pairs):
+        return "INSUFFICIENT_EVIDENCE"
+    labels = re.findall(r"\[S\d+\]", content) or [""]
+    return f"根据资料可以确定这一点{labels[-1]}。其余内容见所列出处{labels[0]}。"
 
 
 def _chunk(delta: dict[str, Any], reason: str | None) -> dict[str, Any]:
