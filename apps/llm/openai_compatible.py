@@ -25,6 +25,7 @@ from pydantic import PrivateAttr
 
 from apps.llm.calls import CallTarget, OpenCall
 from apps.llm.completions import RAW_USAGE, Completion
+from apps.llm.errors import AnswerTruncatedError, ContextTooLongError
 from apps.llm.prompt_texts import prompt_texts
 from apps.llm.vectors import checked_vectors
 from apps.llm.vendor_errors import (
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
     from langchain_core.tools import BaseTool
 
+    from apps.core.errors import AppError
     from kbqa_project.env import Endpoint
 
 MAX_RETRIES = 2
@@ -127,16 +129,17 @@ class OpenAICompatibleChat(BaseChatModel):
         self, messages: list[BaseMessage], **arguments: Any
     ) -> AsyncGenerator[ChatGenerationChunk]:
         for attempt in range(MAX_RETRIES + 1):
-            has_started = False
+            has_started = has_token = False
             try:
                 async with aclosing(self._recorded(messages, **arguments)) as chunks:
                     async for chunk in chunks:
                         has_started = True
+                        has_token = has_token or _is_token(chunk)
                         yield chunk
             except UPSTREAM_FAILURES as error:
                 if has_started or attempt == MAX_RETRIES or not may_retry(error):
                     # The vendor's message may hold a key or a page of HTML: not chained.
-                    raise app_error(error) from None
+                    raise _outgrown(app_error(error), has_token=has_token) from None
                 await asyncio.sleep(_delay_s(attempt, error))
             else:
                 return
@@ -335,6 +338,12 @@ def _is_token(chunk: ChatGenerationChunk) -> bool:
     return bool(message.text) or (
         isinstance(message, AIMessageChunk) and bool(message.tool_call_chunks)
     )
+
+
+def _outgrown(error: AppError, *, has_token: bool) -> AppError:
+    """Return the error; once the reply has begun, it is the reply that became too long."""
+    is_too_long = isinstance(error, ContextTooLongError) and has_token
+    return AnswerTruncatedError() if is_too_long else error
 
 
 def _delay_s(attempt: int, error: BaseException) -> float:

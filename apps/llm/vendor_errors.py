@@ -45,8 +45,13 @@ _BY_CODE: tuple[tuple[re.Pattern[str], type[AppError]], ...] = (
     ),
     (re.compile(r"freetieronly|quota_?exhausted"), ModelQuotaError),
     (re.compile(r"data_?inspection|content_?(filter|policy)|risk_control"), ContentFilteredError),
-    (re.compile(r"context_length|context window|range of input length|prompt is too long"),
-     ContextTooLongError),
+    (
+        re.compile(
+            r"context.?(?:length|window|size)|max length exceeded|exceeds max length"
+            r"|range of input length|model token limit|token length too long|prompt is too long"
+        ),
+        ContextTooLongError,
+    ),
     (re.compile(r"invalid_?api_?key|incorrect api key"), ModelKeyRejectedError),
     (re.compile(r"model_?not_?found|model not exist"), ModelNotFoundError),
 )  # fmt: skip
