@@ -34,6 +34,11 @@ class AnswerStream:
         """The labels that the text cites, in the order of their first use."""
         return tuple(self._citations.cited)
 
+    def withdraw(self, labels: Collection[str]) -> None:
+        """From here on refuse these labels too: the model does not see their passages."""
+        self._labels = [label for label in self._labels if label not in labels]
+        self._citations.withdraw(labels)
+
     def feed(self, piece: str) -> None:
         """Take a piece of the model's text.
 

@@ -8,6 +8,7 @@ file and key.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -120,6 +121,24 @@ class ShortCircuit(Strict):
     route: Literal["DIRECT_EXECUTION"]
 
 
+def _falling(shares: tuple[float, ...]) -> tuple[float, ...]:
+    if any(later >= earlier for earlier, later in pairwise(shares)):
+        raise ValueError("the shares must fall from request to request")
+    return shares
+
+
+Shares = Annotated[
+    tuple[Annotated[float, Field(ge=0, lt=1)], ...], Field(max_length=4), AfterValidator(_falling)
+]
+
+
+class ContextTrim(Strict):
+    """What is left of a prompt that a model refuses as too long: one share per further request."""
+
+    history_kept: Shares
+    sources_kept: Shares
+
+
 class Workflow(Strict):
     """Order and limits of the flow."""
 
@@ -129,6 +148,7 @@ class Workflow(Strict):
     intent_repairs: Count
     malformed_call_retries: Count
     research_reminders: Count
+    context_trim: ContextTrim
     insufficient_marker: Annotated[str, Field(pattern=r"^[A-Z]+(_[A-Z]+)+$")]
 
 

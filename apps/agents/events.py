@@ -80,6 +80,20 @@ class ModelCalled:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextTrimmed:
+    """The model refused the stage's prompt as too long; from here on it gets less.
+
+    Counts what the next request leaves out of the whole prompt: earlier messages of the
+    conversation and passages. The answer may no longer cite the `dropped_labels`.
+    """
+
+    stage: Stage
+    history_messages: int
+    sources: int
+    dropped_labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RunFinished:
     """The answer is whole and valid. `text` equals the joined tokens.
 
@@ -103,6 +117,7 @@ RunEvent = (
     | AnswerStarted
     | TokenProduced
     | ModelCalled
+    | ContextTrimmed
     | RunFinished
 )
 

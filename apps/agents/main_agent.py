@@ -9,6 +9,7 @@ from langchain.agents import create_agent
 from apps.agents.blueprints import blueprints
 from apps.agents.middleware.chain import Chain
 from apps.agents.middleware.completion_check import CheckCompletion
+from apps.agents.middleware.context_trim import TrimContext
 from apps.agents.middleware.malformed_calls import RetryMalformedCalls
 from apps.agents.middleware.research_limit import LimitResearch
 from apps.agents.middleware.research_required import RequireResearch
@@ -41,6 +42,7 @@ def build_main_agent(
                 LimitResearch(),
                 RetryMalformedCalls(),
                 CheckCompletion(check_whole),
+                TrimContext("organization"),
                 ReportUsage("organization"),
             )
         ],

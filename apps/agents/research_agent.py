@@ -9,6 +9,7 @@ from langchain.agents import create_agent
 from apps.agents.blueprints import blueprints
 from apps.agents.middleware.chain import Chain
 from apps.agents.middleware.completion_check import CheckCompletion
+from apps.agents.middleware.context_trim import TrimContext
 from apps.agents.middleware.malformed_calls import RetryMalformedCalls
 from apps.agents.middleware.search_limit import LimitSearches
 from apps.agents.middleware.search_required import RequireSearch
@@ -40,6 +41,7 @@ def build_research_agent(
                 LimitSearches(),
                 RetryMalformedCalls(),
                 CheckCompletion(check_not_filtered),
+                TrimContext("execution"),
                 ReportUsage("execution"),
             )
         ],

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from apps.agents.context import UserAgentContext
-    from apps.agents.events import RunEvent, Turn
+    from apps.agents.events import RunEvent, Stage, Turn
     from apps.core.passages import SearchPort
     from apps.llm.calls import CallLog
 
@@ -35,3 +35,4 @@ class RunContext:
     limits: RunLimits
     emit: Callable[[RunEvent], None]
     calls: CallLog | None = None
+    trim_levels: dict[Stage, int] = field(default_factory=dict)  # see `trimming`

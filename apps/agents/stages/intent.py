@@ -15,9 +15,11 @@ from apps.agents.errors import InvalidIntentError
 from apps.agents.model_calls import check_not_filtered, reported_reply
 from apps.agents.prompting import stage_prompt
 from apps.agents.results import IntentResult
+from apps.agents.trimming import within_context
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage
 
     from apps.agents.run_context import RunContext
 
@@ -33,10 +35,15 @@ async def recognise_intent(model: BaseChatModel, run: RunContext) -> IntentResul
     asking = model.bind(response_format={"type": "json_object"}).with_config(
         tags=[loaded.agent("intent").tag]
     )
-    messages = [SystemMessage(stage_prompt("intent", run)), *conversation(run)]
-    for _ in range(loaded.workflow.intent_repairs + 1):
+    prompt = SystemMessage(stage_prompt("intent", run))
+
+    async def send(messages: list[BaseMessage]) -> AIMessage:
         with reported_reply(run, "intent"):
-            reply = await asking.ainvoke(messages)
+            return await asking.ainvoke([prompt, *messages])
+
+    messages = conversation(run)
+    for _ in range(loaded.workflow.intent_repairs + 1):
+        reply = await within_context(send, messages, stage="intent", run=run)
         check_not_filtered(reply)
         result = _parsed(reply)
         if result is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -10,6 +11,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
 from apps.agents.answer_stream import AnswerStream
 from apps.agents.blueprints import blueprints
 from apps.agents.conversation import conversation
+from apps.agents.events import ContextTrimmed
 from apps.agents.tools.research import NAME, evidence_content
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
     from langgraph.graph.state import CompiledStateGraph
 
+    from apps.agents.events import RunEvent
     from apps.agents.results import ExecutionResult
     from apps.agents.run_context import RunContext
     from apps.core.passages import Evidence
@@ -37,9 +40,15 @@ async def write_answer(
     own_name = blueprints().agent("organization").name
     labels = [source.label for source in evidence.sources]
     answer = AnswerStream(labels, blueprints().workflow.insufficient_marker, run.emit)
+
+    def emit(event: RunEvent) -> None:
+        if isinstance(event, ContextTrimmed):
+            answer.withdraw(event.dropped_labels)
+        run.emit(event)
+
     messages = [*conversation(run), *_answered_research(execution, evidence, run)]
     pieces: AsyncIterator[Any] = agent.astream(
-        {"messages": messages}, context=run, stream_mode="messages"
+        {"messages": messages}, context=replace(run, emit=emit), stream_mode="messages"
     )
     async for chunk, metadata in pieces:
         if isinstance(chunk, AIMessageChunk) and metadata.get("lc_agent_name") == own_name:

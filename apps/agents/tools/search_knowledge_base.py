@@ -48,10 +48,11 @@ async def _search(query: str, runtime: ToolRuntime[RunContext]) -> tuple[str, li
         raise
     best = max((passage.score for passage in passages), default=None)
     run.emit(returned(hit_count=len(passages), best_score=best))
-    return _content(passages, run), passages
+    return search_content(passages, run), passages
 
 
-def _content(passages: list[Passage], run: RunContext) -> str:
+def search_content(passages: list[Passage], run: RunContext) -> str:
+    """Return what a model reads of a search's result: the passages as data."""
     texts, language = blueprints().texts, run.user.language
     if not passages:
         return texts.search_nothing.render(language)
