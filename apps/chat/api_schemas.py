@@ -6,6 +6,7 @@ defaults.
 
 from __future__ import annotations
 
+import operator
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Literal, Self
@@ -131,11 +132,21 @@ class SourceOut(Schema):
         )
 
 
+class NoteOut(Schema):
+    """What is told besides an answer. CONTEXT_TRIMMED: these were too long for the model."""
+
+    code: str
+    message: str
+    history_messages: int
+    sources: int
+
+
 class MessageOut(Schema):
     """A visible message. A label in `content` without an entry in `sources` was deleted.
 
     `cost` is null when a price is unknown. `outcome` is set on completed answers, `interrupted` on
-    failed ones, whose `content` is what was written until then.
+    failed ones, whose `content` is what was written until then. `notes` is there
+    only when there are some.
     """
 
     id: UUID
@@ -156,6 +167,7 @@ class MessageOut(Schema):
     latency_ms: int | None
     created_at: datetime
     sources: list[SourceOut]
+    notes: list[NoteOut] = Field(default_factory=list, exclude_if=operator.not_)
 
     @classmethod
     def of(cls, message: AgentChatMessage) -> Self:
@@ -181,6 +193,7 @@ class MessageOut(Schema):
             latency_ms=message.latency_ms,
             created_at=message.created_at,
             sources=[SourceOut.of(source) for source in message.sources.all()],
+            notes=[NoteOut.model_validate(note.data()) for note in facts.notes],
         )
 
 

@@ -81,7 +81,11 @@ def finish_turn(turn: StartedTurn, transcript: Transcript) -> Ending:
     finished = transcript.finished
     if finished is None:
         raise ValueError("only a finished transcript can be stored as an answer")
-    facts = AssistantOutput(outcome=finished.outcome, cited_labels=list(finished.cited_labels))
+    facts = AssistantOutput(
+        outcome=finished.outcome,
+        cited_labels=list(finished.cited_labels),
+        trimmed=transcript.trimmed,
+    )
     with transaction.atomic():
         if _end(turn, transcript, facts, content=clean_text(finished.text)):
             _store_sources(turn, transcript)
@@ -97,7 +101,10 @@ def fail_turn(turn: StartedTurn, error: AppError, transcript: Transcript | None 
     """
     failure = FailureFacts(message=error.text, retryable=error.retryable)
     facts = AssistantOutput(interrupted=True, error=failure)
-    content = None if transcript is None else clean_text(transcript.text)
+    content = None
+    if transcript is not None:
+        facts.trimmed = transcript.trimmed
+        content = clean_text(transcript.text)
     error_id = uuid.uuid4()
     with transaction.atomic():
         failed = _end(turn, transcript or Transcript(), facts, content=content)
@@ -130,7 +137,7 @@ def ending_of(message_id: UUID) -> Ending:
         raise ValueError(f"message {message_id} has not ended")
     facts = AssistantOutput.model_validate(message.metadata)
     if message.status == MessageStatus.COMPLETED:
-        return AnswerSaved(message_id, facts.outcome or "answered")
+        return AnswerSaved(message_id, facts.outcome or "answered", facts.notes)
     failure = facts.error or FailureFacts(message="", retryable=True)
     return AnswerFailed(message_id, message.error_code or "", failure.message, failure.retryable)
 

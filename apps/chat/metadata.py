@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, Field
 
 from apps.agents.events import Outcome, Stage
+from apps.chat.notes import TrimNote
 from apps.llm.pricing import CostSource
 
 if TYPE_CHECKING:
@@ -63,6 +64,14 @@ class FailureFacts(BaseModel):
     retryable: bool
 
 
+class TrimFacts(BaseModel):
+    """What the model of a stage did not get, since the prompt was too long for it."""
+
+    stage: Stage
+    history_messages: int
+    sources: int
+
+
 class AssistantOutput(BaseModel):
     """An answer, or what there is of it."""
 
@@ -73,6 +82,15 @@ class AssistantOutput(BaseModel):
     cost_source: CostSource | None = None
     interrupted: bool = False
     error: FailureFacts | None = None
+    trimmed: list[TrimFacts] | None = None
+
+    @property
+    def notes(self) -> tuple[TrimNote, ...]:
+        """What a person is told besides the answer: the most that any stage went without."""
+        if not self.trimmed:
+            return ()
+        messages = max(facts.history_messages for facts in self.trimmed)
+        return (TrimNote(messages, max(facts.sources for facts in self.trimmed)),)
 
 
 def arguments_digest(arguments: Mapping[str, object]) -> str:

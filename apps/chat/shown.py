@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from apps.chat.errors import RunStoppedError
 from apps.chat.marking import Piece, claims_by_label, marked_pieces, without_labels
+from apps.chat.metadata import AssistantOutput
 from apps.chat.models import (
     AgentChatMessage,
     MessageQuerySet,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
     from apps.chat.models import AgentChatSession
+    from apps.chat.notes import TrimNote
     from apps.core.passages import Passage, Source
     from apps.documents.models import Chunk
 
@@ -100,6 +102,11 @@ class ShownMessage:
         """Why the answer failed; a stored sentence without figures in it is translated."""
         error = self.row.metadata.get("error") or {}
         return _(str(error.get("message") or "")) or _("回答没有完成，请重新发送。")
+
+    @property
+    def notes(self) -> tuple[TrimNote, ...]:
+        """What is told besides the answer."""
+        return AssistantOutput.model_validate(self.row.metadata).notes
 
     @property
     def is_running(self) -> bool:

@@ -15,6 +15,8 @@ from apps.agents.events import Outcome, RunEvent
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from apps.chat.notes import TrimNote
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerSaved:
@@ -22,6 +24,7 @@ class AnswerSaved:
 
     message_id: UUID
     outcome: Outcome
+    notes: tuple[TrimNote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

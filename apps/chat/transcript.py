@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from apps.agents.events import (
+    ContextTrimmed,
     ModelCalled,
     RunEvent,
     RunFinished,
@@ -21,10 +22,18 @@ from apps.agents.events import (
     ToolCalled,
     ToolReturned,
 )
-from apps.chat.metadata import StageResult, ToolCall, ToolFacts, ToolResult, arguments_digest
+from apps.chat.metadata import (
+    StageResult,
+    ToolCall,
+    ToolFacts,
+    ToolResult,
+    TrimFacts,
+    arguments_digest,
+)
 from apps.chat.models import MessageRole
 
 if TYPE_CHECKING:
+    from apps.agents.events import Stage
     from apps.chat.call_ledger import CallLedger
     from apps.core.passages import Source
 
@@ -54,6 +63,7 @@ class Transcript:
     stage_results: list[SideMessage] = field(default_factory=list)
     sources: tuple[Source, ...] = ()
     finished: RunFinished | None = None
+    _trims: dict[Stage, TrimFacts] = field(default_factory=dict)
     _last_model: str | None = None
     _tokens: list[str] = field(default_factory=list)
     _digests: dict[str, str] = field(default_factory=dict)
@@ -76,6 +86,11 @@ class Transcript:
         """Milliseconds since the run began."""
         return round((time.monotonic() - self._started) * 1000)
 
+    @property
+    def trimmed(self) -> list[TrimFacts] | None:
+        """What the stages' models did not get of too long prompts, None when they got all."""
+        return list(self._trims.values()) or None
+
     def add(self, event: RunEvent) -> None:
         """Take in the next event of the run."""
         match event:
@@ -87,6 +102,13 @@ class Transcript:
                 self._add_result(event)
             case StageFinished():
                 self._add_stage(event)
+            case _:
+                self._note(event)
+
+    def _note(self, event: RunEvent) -> None:
+        match event:
+            case ContextTrimmed():
+                self._add_trim(event)
             case ModelCalled(model=model):
                 self._last_model = model
             case SourcesFound(sources=sources):
@@ -129,6 +151,14 @@ class Transcript:
                 tool_name=event.name,
             )
         )
+
+    def _add_trim(self, event: ContextTrimmed) -> None:
+        if event.history_messages or event.sources:
+            self._trims[event.stage] = TrimFacts(
+                stage=event.stage,
+                history_messages=event.history_messages,
+                sources=event.sources,
+            )
 
     def _add_stage(self, event: StageFinished) -> None:
         self.stage_results.append(

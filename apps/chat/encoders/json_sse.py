@@ -44,9 +44,12 @@ def _named(event: StreamEvent) -> Named | None:
 def _ending(event: StreamEvent) -> Named | None:
     match event:
         case AnswerSaved(message_id=message_id, outcome=outcome):
-            return "done", {"message_id": str(message_id), "outcome": outcome}
+            data: dict[str, object] = {"message_id": str(message_id), "outcome": outcome}
+            if event.notes:
+                data["notes"] = [note.data() for note in event.notes]
+            return "done", data
         case AnswerFailed():
-            data: dict[str, object] = {
+            data = {
                 "code": event.code,
                 "message": event.message,
                 "retryable": event.retryable,

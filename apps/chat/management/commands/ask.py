@@ -30,7 +30,7 @@ from apps.chat.errors import RunStoppedError
 from apps.chat.models import AgentChatSession
 from apps.chat.questions import clean_question
 from apps.chat.sessions import create_session
-from apps.chat.stream_events import AnswerFailed
+from apps.chat.stream_events import AnswerFailed, AnswerSaved
 from apps.core.errors import AppError
 from apps.documents.vectors.access import ready_store
 from apps.documents.vectors.owner import running_owner
@@ -115,6 +115,9 @@ class Command(BaseCommand):
             case TokenProduced(text=text):
                 self.stdout.write(_printable(text), ending="")
                 self.stdout.flush()
+            case AnswerSaved(notes=notes):
+                for note in notes:
+                    self.stderr.write(f"\n{note.text}")
             case StageStarted(stage="execution") if self.stderr.isatty():
                 self.stderr.write(_("检索资料…"))
 
