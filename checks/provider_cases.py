@@ -167,9 +167,15 @@ def _call(call: dict[str, Any]) -> str:
     kind = "" if call["kind"] == "chat" else f" {call['kind']}"
     tokens = f"{call['input_tokens']}+{call['output_tokens']}"
     cached = f" ({call['cached_tokens']} cached)" if call["cached_tokens"] else ""
-    cost = "unpriced" if call["cost"] is None else call["cost"]
-    estimated = " estimated" if call["cost_source"] == "estimated" else ""
-    return f"{call['stage']}{kind} {call['status']} {tokens}{cached} {cost}{estimated}"
+    price = _price(call["cost"], call["cost_source"])
+    return f"{call['stage']}{kind} {call['status']} {tokens}{cached} {price}"
+
+
+def _price(cost: str | None, source: str) -> str:
+    """Return a cost with its mark when it is not exact."""
+    if cost is None:
+        return "unpriced"
+    return f"{cost} estimated" if source == "estimated" else cost
 
 
 def _upload_all(cases: Sequence[Case], folder: Path) -> Iterator[tuple[Case, Result]]:
@@ -192,9 +198,9 @@ def _upload(server: ChatServer, path: Path) -> Result:
     wait_until(lambda: _has_ended(server, address), timeout_s=INDEXING_TIMEOUT_S)
     document = server.client.get(address).json()
     is_indexed = document["status"] == "indexed"
-    query = "SELECT status, embedding_tokens, cost_micro FROM index_jobs"
-    status, tokens, micro = server.rows(query)[0]
-    cost = "unpriced" if micro is None else f"{micro / 1_000_000:.6f}"
+    query = "SELECT status, embedding_tokens, cost_micro, cost_source FROM index_jobs"
+    status, tokens, micro, source = server.rows(query)[0]
+    cost = None if micro is None else f"{micro / 1_000_000:.6f}"
     hits = server.client.get("/api/v1/search", params={"query": "yaml"}).json().get("items")
     notes = [] if is_indexed or not hits else ["chunks of a failed document are found"]
     server.client.delete(address)
@@ -202,7 +208,7 @@ def _upload(server: ChatServer, path: Path) -> Result:
         outcome="accepted" if is_indexed else "failed_job",
         code=document["error_code"],
         text="",
-        costs=[f"indexing job {status} {tokens}+0 {cost}"],
+        costs=[f"indexing job {status} {tokens}+0 {_price(cost, source)}"],
         notes=notes,
     )
 

@@ -19,21 +19,11 @@ from apps.chat.models import (
     MessageRole,
     ModelCall,
 )
+from apps.llm.pricing import least_certain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
-
-    from apps.llm.pricing import CostSource
-
-# A message with calls of several sources shows the least certain one.
-LEAST_CERTAIN_FIRST: tuple[CostSource, ...] = (
-    "unpriced",
-    "estimated",
-    "single_rate",
-    "custom_pricing",
-    "embedded",
-)
 
 
 def book_run(session_id: UUID, run_id: UUID) -> None:
@@ -83,11 +73,10 @@ def settle_session(session_id: UUID) -> None:
 
 def _book(message: AgentChatMessage, calls: Sequence[ModelCall]) -> None:
     priced = [call.cost for call in calls if call.cost is not None]
-    sources = {call.cost_source for call in calls}
     message.input_tokens = sum(call.input_tokens for call in calls)
     message.output_tokens = sum(call.output_tokens for call in calls)
     message.cost = sum(priced) if priced else None
     if message.deleted_at is None:
-        source = next(known for known in LEAST_CERTAIN_FIRST if known in sources)
+        source = least_certain(call.cost_source for call in calls)
         message.metadata = {**message.metadata, "cost_source": source}
     message.save(update_fields=["input_tokens", "output_tokens", "cost", "metadata"])

@@ -31,10 +31,10 @@ class DocumentAdmin(AuditAdmin):
 @admin.register(IndexJob)
 class IndexJobAdmin(AuditAdmin):
     list_display = [
-        "document", "status", "attempt_count", "embedding_tokens", "cost_yuan", "heartbeat_at",
-        "started_at", "finished_at", "last_error",
+        "document", "status", "attempt_count", "embedding_tokens", "cost_yuan", "cost_source",
+        "heartbeat_at", "started_at", "finished_at", "last_error",
     ]  # fmt: skip
-    list_filter = ["status", "created_at"]
+    list_filter = ["status", "cost_source", "created_at"]
     search_fields = ["document__filename", "document__id"]
     list_select_related = ["document"]
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from apps.llm.pricing import cost_of
+from apps.llm.pricing import cost_of, least_certain
 
 if TYPE_CHECKING:
     from apps.llm.calls import CallBegun, CallEnded
+    from apps.llm.pricing import CostSource
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingCost:
-    """Tokens, and micro-yuan; None when the model has no price."""
+    """Tokens, micro-yuan, or None when the model has no price, and the least certain source."""
 
     tokens: int = 0
     cost_micro: int | None = 0
+    cost_source: CostSource = "embedded"
 
 
 class EmbeddingCosts:
@@ -43,4 +45,5 @@ class EmbeddingCosts:
         return EmbeddingCost(
             tokens=sum(call.usage.input_tokens for call in ended),
             cost_micro=sum(priced) if len(priced) == len(costs) else None,
+            cost_source=least_certain(charge.cost_source for charge in charges),
         )

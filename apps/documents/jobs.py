@@ -24,6 +24,7 @@ from apps.documents.models import (
     JobStatus,
     ProgressStage,
 )
+from apps.llm.pricing import least_certain
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -117,14 +118,19 @@ def record(claim: Claim, **values: object) -> None:
 def add_cost(claim: Claim, cost: EmbeddingCost) -> None:
     """Add what the embedding model consumed to the job, whoever holds it now.
 
-    A part without a price makes the whole cost unknown (NULL).
+    A part without a price makes the whole cost unknown (NULL), an estimated one marks the whole.
     """
     if cost == EmbeddingCost():
         return
     amount = Value(None) if cost.cost_micro is None else F("cost_micro") + cost.cost_micro
-    IndexJob.objects.filter(pk=claim.job_id).update(
-        embedding_tokens=F("embedding_tokens") + cost.tokens, cost_micro=amount
-    )
+    with transaction.atomic():
+        job = IndexJob.objects.filter(pk=claim.job_id)
+        sources = [cost.cost_source, *job.values_list("cost_source", flat=True)]
+        job.update(
+            embedding_tokens=F("embedding_tokens") + cost.tokens,
+            cost_micro=amount,
+            cost_source=least_certain(sources),
+        )
 
 
 def succeed(claim: Claim, *, chunk_count: int) -> None:

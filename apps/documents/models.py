@@ -178,6 +178,7 @@ class IndexJob(models.Model):
     last_error = models.TextField(null=True, blank=True)
     embedding_tokens = models.PositiveBigIntegerField(default=0)
     cost_micro = MicroYuanField(null=True, default=0)
+    cost_source = models.CharField(max_length=20, default="embedded")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)

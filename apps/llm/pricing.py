@@ -14,13 +14,21 @@ from apps.llm.price_table import PriceTable, price_table
 from apps.llm.vendor_usage import Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from apps.llm.price_table import PreciseEntry
 
-__all__ = ["EMBEDDED_CHARGE", "Charge", "CostSource", "Usage", "cost_of"]
+__all__ = ["EMBEDDED_CHARGE", "Charge", "CostSource", "Usage", "cost_of", "least_certain"]
 
 CostSource = Literal["custom_pricing", "single_rate", "estimated", "unpriced", "embedded"]
+LEAST_CERTAIN_FIRST: tuple[CostSource, ...] = (
+    "unpriced",
+    "estimated",
+    "single_rate",
+    "custom_pricing",
+    "embedded",
+)
 
 MICRO_PER_YUAN = 1_000_000  # yuan per million tokens are micro-yuan per token: no factor there
 
@@ -45,6 +53,12 @@ def cost_of(usage: Usage, model: str, at: datetime, *, prices: PriceTable | None
         return Charge(None, "unpriced")
     micro = int(exact.quantize(Decimal(1), rounding=ROUND_HALF_UP))
     return Charge(micro, "estimated" if usage.is_estimated else source, table.version)
+
+
+def least_certain(sources: Iterable[str]) -> CostSource:
+    """Return the source that a sum of costs is marked with; without any cost that is embedded."""
+    known = set(sources)
+    return next((source for source in LEAST_CERTAIN_FIRST if source in known), "embedded")
 
 
 def _exact(

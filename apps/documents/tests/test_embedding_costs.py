@@ -37,17 +37,24 @@ def embed(server: FaultServer, model: str = "text-embedding-v4") -> EmbeddingCos
 
 def test_each_request_is_rounded_by_itself() -> None:
     with FaultServer() as server:
-        assert embed(server) == EmbeddingCost(tokens=1313, cost_micro=505 + 152)
+        assert embed(server) == EmbeddingCost(1313, 505 + 152, "custom_pricing")
 
 
 def test_useless_answer_is_charged() -> None:
     with FaultServer({"calls": [{"values": "nan"}]}) as server:
-        assert embed(server) == EmbeddingCost(tokens=1010, cost_micro=505)
+        assert embed(server) == EmbeddingCost(1010, 505, "custom_pricing")
 
 
 def test_model_without_a_price_has_no_cost() -> None:
     with FaultServer() as server:
-        assert embed(server, "unheard-of") == EmbeddingCost(tokens=1313, cost_micro=None)
+        assert embed(server, "unheard-of") == EmbeddingCost(1313, None, "unpriced")
+
+
+def test_request_whose_tokens_nobody_reports_is_estimated() -> None:
+    vector = {"embedding": [1.0] * 8}
+    answers = [{"http": 200, "body": {"data": [vector] * count}} for count in (10, 3)]
+    with FaultServer({"calls": answers}) as server:
+        assert embed(server) == EmbeddingCost(650 + 195, 325 + 98, "estimated")
 
 
 @pytest.fixture
@@ -59,20 +66,31 @@ def claim(db: None) -> Claim:
     return Claim(job.pk, document.pk, uuid4(), 1)
 
 
-def figures(claim: Claim) -> tuple[int, int | None]:
+def figures(claim: Claim) -> tuple[int, int | None, str]:
     job = IndexJob.objects.get(pk=claim.job_id)
-    return job.embedding_tokens, job.cost_micro
+    return job.embedding_tokens, job.cost_micro, job.cost_source
 
 
 def test_costs_add_up_on_the_job(claim: Claim) -> None:
-    jobs.add_cost(claim, EmbeddingCost(100, 50))
+    jobs.add_cost(claim, EmbeddingCost(100, 50, "custom_pricing"))
     jobs.add_cost(claim, EmbeddingCost())
-    jobs.add_cost(claim, EmbeddingCost(3, 2))
-    assert figures(claim) == (103, 52)
+    jobs.add_cost(claim, EmbeddingCost(3, 2, "custom_pricing"))
+    assert figures(claim) == (103, 52, "custom_pricing")
+
+
+def test_estimated_part_marks_the_cost_for_good(claim: Claim) -> None:
+    jobs.add_cost(claim, EmbeddingCost(100, 50, "estimated"))
+    jobs.add_cost(claim, EmbeddingCost(3, 2, "custom_pricing"))
+    assert figures(claim) == (103, 52, "estimated")
+
+
+def test_job_without_requests_costs_nothing(claim: Claim) -> None:
+    jobs.add_cost(claim, EmbeddingCost())
+    assert figures(claim) == (0, 0, "embedded")
 
 
 def test_part_without_a_price_makes_the_cost_unknown_for_good(claim: Claim) -> None:
-    jobs.add_cost(claim, EmbeddingCost(100, 50))
-    jobs.add_cost(claim, EmbeddingCost(3, None))
-    jobs.add_cost(claim, EmbeddingCost(3, 2))
-    assert figures(claim) == (106, None)
+    jobs.add_cost(claim, EmbeddingCost(100, 50, "custom_pricing"))
+    jobs.add_cost(claim, EmbeddingCost(3, None, "unpriced"))
+    jobs.add_cost(claim, EmbeddingCost(3, 2, "custom_pricing"))
+    assert figures(claim) == (106, None, "unpriced")
