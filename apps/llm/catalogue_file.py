@@ -39,9 +39,11 @@ def read_catalogue[M: BaseModel](path: Path, form: type[M]) -> M:
     """
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise CatalogueError([f"{path.name}: is missing"]) from None
     except OSError:
         raise CatalogueError([f"{path.name}: cannot be read"]) from None
-    except (yaml.YAMLError, UnicodeDecodeError):
+    except (yaml.YAMLError, ValueError):  # ValueError: no UTF-8, the 30th of February
         raise CatalogueError([f"{path.name}: is not valid YAML"]) from None
     try:
         return form.model_validate(data)

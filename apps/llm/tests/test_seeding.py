@@ -88,7 +88,7 @@ def test_mistake_in_the_catalogue_is_one_line(tmp_path, data, lines):
 def test_command_names_the_file_that_is_missing(monkeypatch, tmp_path):
     missing = tmp_path / "llm_catalog.yaml"
     monkeypatch.setattr(vendors.load_catalogue, "__defaults__", (missing,))
-    with pytest.raises(CommandError, match=r"^llm_catalog.yaml: cannot be read$"):
+    with pytest.raises(CommandError, match=r"^llm_catalog.yaml: is missing$"):
         call_command("seed_catalogue")
 
 

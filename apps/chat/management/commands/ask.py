@@ -31,6 +31,7 @@ from apps.chat.models import AgentChatSession
 from apps.chat.questions import clean_question
 from apps.chat.sessions import create_session
 from apps.chat.stream_events import AnswerFailed, AnswerSaved
+from apps.core.configuration import refuse_wrong_configuration
 from apps.core.errors import AppError
 from apps.documents.vectors.access import ready_store
 from apps.documents.vectors.owner import running_owner
@@ -53,6 +54,7 @@ class Command(BaseCommand):
     """Ask one question and print the answer with its sources."""
 
     help = __doc__
+    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the question and where it belongs."""
@@ -69,6 +71,7 @@ class Command(BaseCommand):
         **_options: Any,
     ) -> None:
         """Answer; the exit code tells how it went."""
+        refuse_wrong_configuration()
         _migrate_if_needed()
         person = _person(owner)
         try:

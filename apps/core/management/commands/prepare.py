@@ -1,7 +1,7 @@
 """manage.py prepare: bring the database up to date and settle what an earlier run left behind.
 
-Runs before each start of the web process. It does not wait for the vector store: whatever needs it
-is settled by the worker.
+Runs before each start of the web process and refuses wrong configuration files first. It does not
+wait for the vector store: whatever needs it is settled by the worker.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from django.core.management.base import BaseCommand
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from apps.core.configuration import refuse_wrong_configuration
 from apps.core.parent_watch import add_parent_argument, watch_parent
 from apps.core.queue_file import set_damaged_queue_aside
 
@@ -35,6 +36,7 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         """Run the migrations that are due, then the recovery commands of the apps."""
         watch_parent(options["parent_fd"])
+        refuse_wrong_configuration()
         set_damaged_queue_aside(Path(str(settings.HUEY["filename"])))
         executor = MigrationExecutor(connection)
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):

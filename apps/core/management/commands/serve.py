@@ -1,7 +1,8 @@
 """manage.py serve: the whole server in one command.
 
-Refuses, each with one line and exit code 1, what cannot work: a host that other machines reach
-while there is no login, a data folder that is served already, a port in use. Then it becomes the
+Refuses, each with one line and exit code 1, what cannot work: a mistake in a configuration file, a
+host that other machines reach while there is no login, a data folder that is served already, a
+port in use. Then it becomes the
 supervisor (`apps.core.supervisor`), which is small because it does without Django.
 """
 
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from apps.core.configuration import refuse_wrong_configuration
 from apps.core.instance_lock import take_lock
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ class Command(BaseCommand):
         """Check, then turn into the supervisor; does not return."""
         for name in settings.ENV.unknown_variables:
             self.stderr.write(f"Configuration: {name} is not known and has no effect")
+        refuse_wrong_configuration()
         address = loopback_or_any(options["host"])
         lock_fd, children_lock_fd = lock_data_folder()
         listener = listen(address, options["port"])

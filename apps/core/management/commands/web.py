@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand
 from django.db import connection
 from django.utils.module_loading import import_string
 
+from apps.core.configuration import refuse_wrong_configuration
 from apps.core.parent_watch import add_parent_argument, watch_parent
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class Command(BaseCommand):
         """Serve, and warm the models up meanwhile.
 
         Raises:
+            CommandError: when a configuration file is wrong.
             SystemExit: when the endpoint cannot be listened on.
         """
         from daphne.server import Server  # noqa: PLC0415 - Twisted, wanted by this command only
@@ -45,6 +47,7 @@ class Command(BaseCommand):
         from apps.core.body_requests import leave_bodies_to_django  # noqa: PLC0415 - as above
 
         watch_parent(options["parent_fd"])
+        refuse_wrong_configuration()
         leave_bodies_to_django()
         import_module(settings.ROOT_URLCONF)  # a fault in it ends the start, not each request
         # Kept open and unused: SQLite empties its log whenever the last connection is closed.
