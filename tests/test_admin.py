@@ -46,6 +46,8 @@ def add_rows():
     )  # fmt: skip
     session = AgentChatSession.objects.create(user=user, title="<b>title")
     message = session.messages.create(seq=1, role="assistant", content="<b>", cost=None)
+    message.metadata = {"cost_source": "unpriced"}
+    message.save()
     session.messages.create(seq=-1, role="system", content=json.dumps({}))
     MessageSource.objects.create(
         message=message, document=document, chunk=chunk, citation_label="S1", score=0.5
@@ -89,6 +91,14 @@ def test_session_shows_its_visible_and_audit_messages(client):
         "AuditMessageInline",
     ]
     assert "<b>title" not in page.content.decode()
+
+
+def test_unpriced_messages_calls_and_jobs_are_told_apart(client):
+    add_rows()
+    IndexJob.objects.update(cost_micro=None, cost_source="unpriced")
+    tables = ("chat_agentchatmessage", "chat_modelcall", "documents_indexjob")
+    pages = [client.get(reverse(f"admin:{table}_changelist")) for table in tables]
+    assert ["unpriced</td>" in page.content.decode() for page in pages] == [True] * 3
 
 
 def test_big_tables_are_counted_up_to_a_limit(django_assert_num_queries):

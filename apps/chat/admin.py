@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 OPENING_CHARS = 80
 MESSAGE_FACTS = (
     "seq", "role", "status", "opening", "model_code", "input_tokens", "output_tokens", "cost_yuan",
-    "latency_ms", "error_code", "created_at",
+    "cost_source", "latency_ms", "error_code", "created_at",
 )  # fmt: skip
 
 CALL_FACTS = (
@@ -44,6 +44,12 @@ class MessageFacts:
     def cost_yuan(self, message: AgentChatMessage) -> Decimal | None:
         """Return the cost in yuan; None when the model has no price."""
         return None if message.cost is None else yuan(message.cost)
+
+    @admin.display(description=_("费用来源"))
+    def cost_source(self, message: AgentChatMessage) -> str | None:
+        """Return the least certain source of the cost; None when nothing was called."""
+        source = message.metadata.get("cost_source")
+        return None if source is None else str(source)
 
 
 class CallFacts:

@@ -144,9 +144,10 @@ class NoteOut(Schema):
 class MessageOut(Schema):
     """A visible message. A label in `content` without an entry in `sources` was deleted.
 
-    `cost` is null when a price is unknown. `outcome` is set on completed answers, `interrupted` on
-    failed ones, whose `content` is what was written until then. `notes` is there
-    only when there are some.
+    `cost` is null when no call has a price. `cost_source` is null where nothing was called, and
+    unpriced or estimated when the cost is so at least in part. `outcome` is set on completed
+    answers, `interrupted` on failed ones, whose `content` is what was written until then. `notes`
+    is there only when there are some.
     """
 
     id: UUID
@@ -163,6 +164,7 @@ class MessageOut(Schema):
     input_tokens: int
     output_tokens: int
     cost: Decimal | None
+    cost_source: str | None
     currency: str
     latency_ms: int | None
     created_at: datetime
@@ -189,6 +191,7 @@ class MessageOut(Schema):
             input_tokens=message.input_tokens,
             output_tokens=message.output_tokens,
             cost=None if message.cost is None else yuan(message.cost),
+            cost_source=message.metadata.get("cost_source"),
             currency=message.currency,
             latency_ms=message.latency_ms,
             created_at=message.created_at,

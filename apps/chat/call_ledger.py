@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
+from apps.chat.errors import RunInterruptedError
 from apps.chat.models import (
     AGENT_MAX_CHARS,
     MODEL_CODE_MAX_CHARS,
@@ -44,14 +45,21 @@ class CallLedger:
         self._unsaved: dict[UUID, CallEnded] = {}
         self._tool_calls: dict[UUID, str] = {}
         self._lock = Lock()
+        self._is_closed = False
 
     def begin(self, call: CallBegun) -> None:
-        """Insert a running call with the estimate of its prompt."""
+        """Insert a running call with the estimate of its prompt.
+
+        Raises:
+            RunInterruptedError: the run has ended, so that nobody would charge the call.
+        """
         if call.tool_call_id is not None:
             self._tool_calls[call.id] = call.tool_call_id
         if call.target.vendor == EMBEDDED_VENDOR:
             return  # costs nothing, so its end is early enough; this may be the event loop
         with transaction.atomic():
+            if self._is_closed:
+                raise RunInterruptedError
             self.save()
             self._row(call, Usage(call.estimated_input_tokens, is_estimated=True)).save(
                 force_insert=True
@@ -76,6 +84,14 @@ class CallLedger:
                 update_fields=ENDED_FIELDS,
             )
             transaction.on_commit(lambda: self._forget(ended))
+
+    def close(self) -> None:
+        """Write what is known and refuse calls from now on: a search outlives its cancelled run.
+
+        Call it in the transaction that ends the run, whose lock lets no call begin meanwhile.
+        """
+        self._is_closed = True
+        self.save()
 
     def calls_for(self, tool_call_id: str) -> list[UUID]:
         """Return the ids of the calls that served a tool call."""

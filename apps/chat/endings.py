@@ -172,7 +172,7 @@ def _end(
     message = placeholder.first()
     ledger = transcript.ledger
     if ledger is not None:
-        ledger.save()
+        ledger.close()
     if message is None:
         if ledger is not None:
             book_run(turn.session_id, turn.run_id)

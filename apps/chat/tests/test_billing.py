@@ -11,7 +11,7 @@ from hypothesis.extra.django import TestCase
 from apps.accounts.local_user import local_user
 from apps.agents.events import ToolCalled, ToolReturned
 from apps.chat.endings import fail_turn, finish_turn
-from apps.chat.errors import RunStoppedError
+from apps.chat.errors import RunInterruptedError, RunStoppedError
 from apps.chat.models import AgentChatMessage, AgentChatSession, ModelCall
 from apps.chat.recovery import recover_runs
 from apps.chat.sessions import delete_session
@@ -146,6 +146,30 @@ def test_end_of_a_call_is_written_with_the_beginning_of_the_next(turn):
         ("completed", 100),
         ("running", BEGUN_COST),
     ]
+
+
+@pytest.mark.django_db
+def test_call_cannot_begin_after_its_run_has_ended(session, turn):
+    ledger = ledger_of(turn)
+    make_call(ledger, 300, 20)
+    fail_turn(turn, RunStoppedError(), Transcript(ledger=ledger))
+    with pytest.raises(RunInterruptedError):
+        begin_call(ledger)
+    assert list(ModelCall.objects.values_list("status", "cost")) == [("completed", 100)]
+    assert figures(session) == (320, 100, 0)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", ["qwen3.5-flash", "unheard-of"])
+def test_message_tells_the_source_of_its_cost(turn, client, model):
+    ledger = ledger_of(turn)
+    make_call(ledger, 1000)
+    make_call(ledger, 1000, model=model)
+    finish_turn(turn, finished_transcript(ledger=ledger))
+    question, answer = client.get(f"/api/v1/sessions/{turn.session_id}/messages").json()["items"]
+    priced = ("0.000400", "custom_pricing") if model != "unheard-of" else ("0.000200", "unpriced")
+    assert (question["cost"], question["cost_source"]) == ("0.000000", None)
+    assert (answer["cost"], answer["cost_source"]) == priced
 
 
 @pytest.mark.django_db
