@@ -17,6 +17,7 @@ from zoneinfo import available_timezones
 
 from dotenv import dotenv_values
 from pydantic import (
+    AfterValidator,
     AliasChoices,
     AnyHttpUrl,
     BeforeValidator,
@@ -35,6 +36,7 @@ INHERITED_VARIABLES = (
     "PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "TMPDIR", "LANG",
 )  # fmt: skip
 ORIGIN = re.compile(r"https?://[\w.-]+(:\d+)?")
+HEADER_TOKEN = re.compile(r"[!-~]+")
 MILVUS_REMOTE_SCHEMES = ("http", "https")
 TRACING_SWITCHES = (
     "LANGSMITH_TRACING_V2",
@@ -59,6 +61,14 @@ def _split_commas(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()]
 
 
+def _check_key(key: SecretStr) -> SecretStr:
+    """Refuse what cannot stand in a header, so that no vendor would ever see it."""
+    if not HEADER_TOKEN.fullmatch(key.get_secret_value()):
+        raise ValueError("holds a space, a line break or a character that no key has")
+    return key
+
+
+ApiKey = Annotated[SecretStr, AfterValidator(_check_key)]
 CommaList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 
@@ -85,15 +95,15 @@ class Environment(BaseSettings):
     settings_upgrade: Literal["eager", "lazy"] = "eager"
 
     # Models (003 §16); without a key the embedded models are used
-    dashscope_api_key: SecretStr | None = None
+    dashscope_api_key: ApiKey | None = None
     dashscope_base_url: AnyHttpUrl | None = None
-    chat_api_key: SecretStr | None = None
+    chat_api_key: ApiKey | None = None
     chat_base_url: AnyHttpUrl | None = None
     chat_model: str = "qwen3.5-flash"
     intent_model: str | None = None
     execution_model: str | None = None
     organization_model: str | None = None
-    embedding_api_key: SecretStr | None = None
+    embedding_api_key: ApiKey | None = None
     embedding_base_url: AnyHttpUrl | None = None
     embedding_model: str = "text-embedding-v4"
     embedding_dim: Annotated[int, Field(ge=2, le=4096)] = 1024
@@ -101,17 +111,17 @@ class Environment(BaseSettings):
     embedding_threads: Annotated[int, Field(ge=1, le=64)] = 2
 
     # Keys of the catalogue's vendors, for models that they serve
-    qwen_api_key: SecretStr | None = None
+    qwen_api_key: ApiKey | None = None
     qwen_base_url: AnyHttpUrl | None = None
-    minimax_api_key: SecretStr | None = None
+    minimax_api_key: ApiKey | None = None
     minimax_base_url: AnyHttpUrl | None = None
-    kimi_api_key: SecretStr | None = None
+    kimi_api_key: ApiKey | None = None
     kimi_base_url: AnyHttpUrl | None = None
-    deepseek_api_key: SecretStr | None = None
+    deepseek_api_key: ApiKey | None = None
     deepseek_base_url: AnyHttpUrl | None = None
-    doubao_api_key: SecretStr | None = None
+    doubao_api_key: ApiKey | None = None
     doubao_base_url: AnyHttpUrl | None = None
-    zai_api_key: SecretStr | None = None
+    zai_api_key: ApiKey | None = None
     zai_base_url: AnyHttpUrl | None = None
 
     prices_file: Path | None = None

@@ -98,6 +98,15 @@ def test_commented_lines_of_the_example_show_the_defaults(monkeypatch, tmp_path)
             ],
         ),
         (
+            {"DASHSCOPE_API_KEY": "sk-never shown", "DEEPSEEK_API_KEY": "“sk-never-shown”"},
+            [
+                "KBQA_DASHSCOPE_API_KEY: holds a space, a line break or a character that no key"
+                " has",
+                "KBQA_DEEPSEEK_API_KEY: holds a space, a line break or a character that no key"
+                " has",
+            ],
+        ),
+        (
             {"CHAT_API_KEY": "sk-never-shown", "CHAT_BASE_URL": "not a url"},
             ["KBQA_CHAT_BASE_URL: Input should be a valid URL, relative URL without a base"],
         ),
