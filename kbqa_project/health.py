@@ -20,7 +20,12 @@ from apps.core.errors import AppError
 from apps.core.heartbeat import heartbeat_age_s
 from apps.documents.index_definition import outdated
 from apps.documents.vectors.access import vector_store
-from apps.llm.factory import chat_model_name, embedding_model_name
+from apps.llm.factory import (
+    chat_model_name,
+    chat_provider,
+    embedding_model_name,
+    embedding_provider,
+)
 from kbqa_project import __version__
 
 if TYPE_CHECKING:
@@ -54,6 +59,7 @@ def health(_request: HttpRequest) -> JsonResponse:
         "status": status,
         "components": {name: asdict(part) for name, part in components.items()},
         "models": {"chat": chat_model_name("organization"), "embedding": embedding_model_name()},
+        "providers": {"chat": chat_provider("organization"), "embedding": embedding_provider()},
         "version": __version__,
     }
     return JsonResponse(body, status=503 if status in UNAVAILABLE else 200)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 from django.conf import settings
 
-from apps.llm.vendors import request_url, vendor_of_model
+from apps.llm.calls import EMBEDDED_VENDOR
+from apps.llm.vendors import request_url, vendor_of, vendor_of_model
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -57,10 +58,30 @@ def chat_model_name(stage: Stage) -> str:
     return _choice(settings.ENV, stage)[1] or EXTRACTIVE_NAME
 
 
+def chat_provider(stage: Stage) -> str:
+    """Return who serves a stage: `embedded`, a vendor of the catalogue, or an address's host."""
+    env: Environment = settings.ENV
+    vendor, model = _choice(env, stage)
+    if model is None:
+        return EMBEDDED_VENDOR
+    own = None if vendor is None else _vendor_endpoint(env, vendor, model)
+    return _provider(own or env.general_endpoint(model))
+
+
+def embedding_provider() -> str:
+    """Return who embeds: `embedded`, a vendor of the catalogue, or an address's host."""
+    return _provider(settings.ENV.embedding_endpoint)
+
+
 def embedding_model_name() -> str:
     """Return the name of the embedding model, as it is stored with the collection."""
     endpoint = settings.ENV.embedding_endpoint
     return EMBEDDED_EMBEDDING_NAME if endpoint is None else endpoint.model
+
+
+def _provider(endpoint: Endpoint | None) -> str:
+    """Return what may be shown of an address: never its path, port, user or password."""
+    return EMBEDDED_VENDOR if endpoint is None else vendor_of(endpoint.base_url)
 
 
 def _choice(env: Environment, stage: Stage) -> tuple[str | None, str | None]:

@@ -39,6 +39,7 @@ def test_health_of_a_new_server(served):
         {"application": "ok", "database": "ok", "vector_store": "ok", "worker": "ok"},
         {"chat": "extractive", "embedding": "multilingual-e5-small (embedded)"},
     )
+    assert health["providers"] == {"chat": "embedded", "embedding": "embedded"}
     assert str(served.data_dir) not in str(health)
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import html
+import re
+
 import pytest
+
+from kbqa_project.env import load
 
 pytestmark = pytest.mark.django_db
 
@@ -47,8 +52,35 @@ def test_local_mode_needs_no_sign_in(client):
     assert 'href="/admin/"' in frame
 
 
-def test_frame_names_the_active_models(client):
-    assert '<dd title="extractive">extractive</dd>' in client.get("/documents").content.decode()
+def shown_models(page):
+    terms = re.search(r'<dl class="models">(.*?)</dl>', page.content.decode(), re.DOTALL)
+    return [html.unescape(text) for text in re.findall(r"<dd>(.*?)</dd>", terms[1])]
+
+
+@pytest.mark.parametrize("path", ["/documents", "/nowhere", "/admin/"])
+def test_every_page_names_the_active_models(client, path):
+    expected = ["extractive · 内置", "multilingual-e5-small (embedded)"]
+    assert shown_models(client.get(path)) == expected
+
+
+def test_sign_in_page_names_the_active_models_in_english(client, login_mode):
+    page = client.get("/accounts/login/", headers={"Accept-Language": "en"})
+    assert shown_models(page) == ["extractive · built-in", "multilingual-e5-small (embedded)"]
+
+
+def test_providers_are_named_without_path_port_or_password(client, settings):
+    settings.ENV = load(
+        data_dir=settings.ENV.data_dir,
+        chat_api_key="sk-never-shown",
+        chat_base_url="https://user:pass-never-shown@models.example:8443/secret/v1",
+        embedding_api_key="sk-never-shown",
+        embedding_base_url="https://dashscope.aliyuncs.com/compatible-mode/v1",
+    )
+    page = client.get("/documents")
+    assert shown_models(page) == ["qwen3.5-flash · models.example", "text-embedding-v4 · qwen"]
+    for body in (page.content.decode(), client.get("/health").content.decode()):
+        assert "never-shown" not in body
+        assert "secret" not in body
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,35 @@
-"""The names of the models in use, for the pages' footer; loads no model."""
+"""The models in use and who serves them, for the pages' footer; loads no model."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from django import template
 
 from apps.llm import factory
+from apps.llm.calls import EMBEDDED_VENDOR
 
 register = template.Library()
 
 
+@dataclass(frozen=True, slots=True)
+class ActiveModel:
+    """A model's name, and the vendor or host that serves it: None when it is embedded."""
+
+    name: str
+    provider: str | None
+
+
 @register.simple_tag
-def active_models() -> dict[str, str]:
-    """Return the names of the `chat` and the `embedding` model."""
+def active_models() -> dict[str, ActiveModel]:
+    """Return the `chat` model, which writes the answers, and the `embedding` model."""
     return {
-        "chat": factory.chat_model_name("organization"),
-        "embedding": factory.embedding_model_name(),
+        "chat": _active(
+            factory.chat_model_name("organization"), factory.chat_provider("organization")
+        ),
+        "embedding": _active(factory.embedding_model_name(), factory.embedding_provider()),
     }
+
+
+def _active(name: str, provider: str) -> ActiveModel:
+    return ActiveModel(name, None if provider == EMBEDDED_VENDOR else provider)

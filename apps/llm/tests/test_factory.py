@@ -110,6 +110,35 @@ def test_each_stage_may_have_its_model_and_vendor(
     assert [e.model for e in endpoints if e] == [n for n in names if n != "extractive"]
 
 
+@pytest.mark.parametrize(
+    ("overrides", "providers"),
+    [
+        ({}, ("embedded", "embedded", "embedded")),
+        (GENERAL, ("127.0.0.1", "127.0.0.1", "embedded")),
+        (
+            {"deepseek_api_key": "sk-d", "organization_model": "deepseek-chat"},
+            ("embedded", "deepseek", "embedded"),
+        ),
+        (
+            {
+                "dashscope_api_key": "sk-x",
+                "dashscope_base_url": "https://dashscope.aliyuncs.com/compatible-mode/v1",
+                "intent_model": "kimi:moonshot-v1-8k",
+                "kimi_api_key": "sk-k",
+                "kimi_base_url": "https://me:secret@proxy.example:444/v1",
+            },
+            ("proxy.example", "qwen", "qwen"),
+        ),
+    ],
+)
+def test_provider_is_a_vendor_or_the_host_alone(
+    settings: Any, overrides: dict[str, str], providers: tuple[str, str, str]
+) -> None:
+    configured(settings, **overrides)
+    chat = factory.chat_provider("intent"), factory.chat_provider("organization")
+    assert (*chat, factory.embedding_provider()) == providers
+
+
 def test_key_of_a_vendor_goes_to_its_models_only(settings: Any) -> None:
     configured(settings, **GENERAL, deepseek_api_key="sk-d", organization_model="deepseek-chat")
     keys = [
