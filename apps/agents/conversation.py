@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage, HumanMessage
 
-from apps.agents.citations import without_labels
+from apps.agents.defusing import defused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def conversation(run: RunContext) -> list[BaseMessage]:
-    """Return the earlier turns and the question; labels of old answers are taken out."""
+    """Return the earlier turns and the question; old answers come without labels."""
     return [*_earlier(run.history), HumanMessage(run.question)]
 
 
@@ -34,8 +34,6 @@ def tool_queries(messages: Iterable[BaseMessage]) -> list[str]:
 
 def _earlier(history: Sequence[Turn]) -> list[BaseMessage]:
     return [
-        HumanMessage(turn.content)
-        if turn.role == "user"
-        else AIMessage(without_labels(turn.content))
+        HumanMessage(turn.content) if turn.role == "user" else AIMessage(defused(turn.content))
         for turn in history
     ]

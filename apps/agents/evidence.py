@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from apps.agents.citations import without_labels
+from apps.agents.defusing import defused
 from apps.core.passages import Evidence, Passage, Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-_OWN_TAGS = re.compile(r"<(?=\s*/?\s*(?:evidence|passages?|summary|system)\b)", re.IGNORECASE)
 
 
 def merge_evidence(
@@ -52,17 +49,13 @@ def passage_block(passages: Sequence[Passage], labels: Sequence[str] | None = No
     """Return passages as data, with labels if given; forged labels and delimiters are defused."""
     names = [f"[{label}]" for label in labels or ()] or ["-"] * len(passages)
     return "\n\n".join(
-        f"{name} {_place(passage)}\n{defused(passage.content)}"
+        f"{name} {source_name(passage)}\n{defused(passage.content)}"
         for name, passage in zip(names, passages, strict=True)
     )
 
 
-def defused(text: str) -> str:
-    """Return document text that can neither end its block nor pass for one of our labels."""
-    return _OWN_TAGS.sub("‹", without_labels(text))
-
-
-def _place(passage: Passage) -> str:
+def source_name(passage: Passage) -> str:
+    """Return where a passage stands, for models: file, page and headings on one line."""
     page = f"p. {passage.page_number}" if passage.page_number else ""
     parts = (passage.filename, page, passage.heading_path)
     return defused(" · ".join(part for part in parts if part)).replace("\n", " ")

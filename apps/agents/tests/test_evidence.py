@@ -7,7 +7,8 @@ from uuid import UUID
 import pytest
 
 from apps.agents.context import UserAgentContext
-from apps.agents.evidence import defused, is_sufficient, merge_evidence, passage_block
+from apps.agents.defusing import defused
+from apps.agents.evidence import is_sufficient, merge_evidence, passage_block
 from apps.core.passages import Evidence, Passage, Source
 
 

@@ -8,7 +8,8 @@ from langchain_core.tools import StructuredTool
 from langgraph.prebuilt import ToolRuntime  # noqa: TC002 - read at run time
 
 from apps.agents.blueprints import blueprints
-from apps.agents.evidence import defused, passage_block
+from apps.agents.defusing import defused
+from apps.agents.evidence import passage_block
 from apps.agents.run_context import RunContext  # noqa: TC001 - read at run time
 from apps.agents.tools.parameters import parameters_model
 from apps.core.passages import Evidence  # noqa: TC001 - read at run time
