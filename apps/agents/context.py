@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from apps.core.cleaning import clean_text
 
 if TYPE_CHECKING:
     from uuid import UUID
 
 LONGEST_FIELD = 512  # characters of each profile field in a prompt (002)
+CHINESE = frozenset({"zh", "cmn", "yue"})  # languages of tags whose people read Chinese prompts
+# As Django's json_script: no tag of a prompt and no role token can begin in the profile.
+_MARKUP = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_LATIN = re.compile(r"[A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +35,20 @@ class UserAgentContext:
     @property
     def language(self) -> Literal["zh", "en"]:
         """The language of the prompts: Chinese or, for every other tag, English."""
-        return "zh" if self.ai_language.lower().startswith("zh") else "en"
+        return "zh" if self.ai_language.lower().partition("-")[0] in CHINESE else "en"
+
+    def language_for(self, message: str) -> Literal["zh", "en"]:
+        """Return the language of `message`, or of the person if that is unclear."""
+        if _HAN.search(message):
+            return "zh"
+        return "en" if _LATIN.search(message) else self.language
 
     @property
     def profile_json(self) -> str:
-        """The profile as one line of escaped ASCII JSON: data that cannot end its block."""
+        """The profile as one line of escaped ASCII JSON: data that cannot end its block.
+
+        Control characters and lone surrogates are left out, `<`, `>` and `&` are escaped too.
+        """
         profile = {
             "username": _cut(self.username),
             "bio": _cut(self.bio),
@@ -40,8 +57,9 @@ class UserAgentContext:
             "timezone": _cut(self.time_zone),
             "country": _cut(self.country),
         }
-        return json.dumps(profile, ensure_ascii=True, separators=(",", ":"))
+        escaped = json.dumps(profile, ensure_ascii=True, separators=(",", ":"))
+        return escaped.translate(_MARKUP)
 
 
 def _cut(text: str | None) -> str:
-    return (text or "").strip()[:LONGEST_FIELD]
+    return clean_text(text or "").strip()[:LONGEST_FIELD]
