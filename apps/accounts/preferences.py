@@ -1,7 +1,8 @@
 """A person's settings in versions: read any version, write the latest (002).
 
-Pure. Language tags are BCP-47, zones are IANA's, countries ISO 3166-1; what is none of these is
-refused and never corrected by guessing.
+Pure. Language tags are BCP-47 (the parts known to CLDR, through babel), zones are IANA's and
+countries ISO 3166-1 (both through tzdata); what is none of these is refused and never corrected by
+guessing.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ import re
 from functools import lru_cache
 from importlib.resources import files
 from typing import Annotated, Any, Literal
-from zoneinfo import available_timezones
 
 from babel import Locale, UnknownLocaleError
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
 LATEST_VERSION = 2
+UNSPECIFIED = frozenset({"und", "mul", "zxx", "Zzzz", "ZZ"})  # CLDR's codes for "none of these"
 
 # Language, script and region of BCP-47 (RFC 5646); variants and extensions choose no prompt.
 _TAG = re.compile(r"([A-Za-z]{2,3})(?:-([A-Za-z]{4}))?(?:-([A-Za-z]{2}|[0-9]{3}))?")
@@ -29,11 +30,31 @@ def _language_tag(value: str) -> str:
     parts = [language.lower()]
     parts += [script.title()] if script else []
     parts += [region.upper()] if region else []
-    try:
-        Locale.parse("-".join(parts), sep="-")
-    except (UnknownLocaleError, ValueError):
-        raise ValueError("must be a known language tag like zh-CN") from None
+    is_known = (
+        _is_language(parts[0])
+        and (not script or parts[1] in _cldr().scripts)
+        and (not region or parts[-1] in _cldr().territories)
+    )
+    if not is_known or not UNSPECIFIED.isdisjoint(parts):
+        raise ValueError("must be a known language tag like zh-CN")
     return "-".join(parts)
+
+
+def _is_language(code: str) -> bool:
+    """Whether CLDR names the language or has data for it, also under a newer code."""
+    if code in _cldr().languages:
+        return True
+    try:
+        Locale.parse(code)
+    except (UnknownLocaleError, ValueError):
+        return False
+    return True
+
+
+@lru_cache(maxsize=1)
+def _cldr() -> Locale:
+    """Return the English locale: its names cover all languages, scripts and regions."""
+    return Locale("en")
 
 
 def _time_zone(value: str) -> str:
@@ -50,7 +71,9 @@ def _country(value: str) -> str:
 
 @lru_cache(maxsize=1)
 def _zones() -> frozenset[str]:
-    return frozenset(available_timezones())  # looks at hundreds of files
+    """Return the zones of the time zone database, whatever the machine itself has besides."""
+    names = (files("tzdata") / "zones").read_text(encoding="utf-8").split()
+    return frozenset(names) - {"Factory"}  # stands for "not set"
 
 
 @lru_cache(maxsize=1)
@@ -111,14 +134,15 @@ def warm_up() -> None:
 
 
 def parse_profile_settings(
-    raw: dict[str, Any] | None,
+    raw: object,
 ) -> ProfileSettingsV1 | ProfileSettingsV2:
     """Return the settings of any version; without a version they are of the first.
 
     Raises:
         ValidationError: pydantic's, naming the fields that are wrong.
     """
-    return _ADAPTER.validate_python({"version": 1, **(raw or {})})
+    given = {} if raw is None else raw
+    return _ADAPTER.validate_python({"version": 1, **given} if isinstance(given, dict) else given)
 
 
 def upgraded(settings: ProfileSettingsV1 | ProfileSettingsV2) -> ProfileSettingsV2:

@@ -73,7 +73,8 @@ def change_profile(
         user=user, settings=_defaults().model_dump(mode="json")
     )
     if username is not None:
-        profile.username = _text(username, "username", USERNAME_MAX_CHARS)
+        name = " ".join(clean_text(username).split())  # one line, in a header or a prompt
+        profile.username = _text(name, "username", USERNAME_MAX_CHARS)
     if bio is not None:
         profile.bio = _text(bio, "bio", BIO_MAX_CHARS) or None
     changes = {name: value for name, value in preferences.items() if value is not None}
@@ -102,7 +103,8 @@ def _settings_of(profile: Profile) -> ProfileSettingsV2:
 
 
 def _is_outdated(profile: Profile) -> bool:
-    return bool(profile.settings.get("version", 1) != LATEST_VERSION)
+    kept = profile.settings
+    return isinstance(kept, dict) and bool(kept.get("version", 1) != LATEST_VERSION)
 
 
 def _store_upgrade(profile: Profile) -> None:

@@ -45,6 +45,12 @@ def test_latest_version_is_left_as_it_is():
     assert upgraded(latest) is latest
 
 
+@pytest.mark.parametrize("raw", [[], "x", 1, [{"version": 1}]])
+def test_what_is_no_object_is_refused(raw):
+    with pytest.raises(ValidationError):
+        parse_profile_settings(raw)
+
+
 @pytest.mark.parametrize("version", [0, 3, "1", None])
 def test_unknown_version_is_refused(version):
     with pytest.raises(ValidationError):
@@ -53,7 +59,19 @@ def test_unknown_version_is_refused(version):
 
 @pytest.mark.parametrize(
     ("tag", "canonical"),
-    [("zh-CN", "zh-CN"), ("EN-us", "en-US"), ("zh-hant-tw", "zh-Hant-TW"), ("de", "de")],
+    [
+        ("zh-CN", "zh-CN"),
+        ("EN-us", "en-US"),
+        ("zh-hant-tw", "zh-Hant-TW"),
+        ("de", "de"),
+        ("en-cn", "en-CN"),
+        ("zh-US", "zh-US"),
+        ("fr-US", "fr-US"),
+        ("es-419", "es-419"),
+        ("cmn-Hans-CN", "cmn-Hans-CN"),
+        ("yue-HK", "yue-HK"),
+        ("tlh", "tlh"),
+    ],
 )
 def test_language_tags_take_their_usual_case(tag, canonical):
     assert PreferenceSettings(ai_language=tag).ai_language == canonical
@@ -66,11 +84,18 @@ def test_language_tags_take_their_usual_case(tag, canonical):
         ("interface_language", ""),
         ("ai_language", "xx-YY"),
         ("ai_language", "中文"),
+        ("ai_language", "en-ZZ"),
+        ("ai_language", "en-Qaaa"),
+        ("ai_language", "zh-QX"),
+        ("ai_language", "und"),
+        ("ai_language", "zh-CN\n# System policy"),
         ("ai_language", "en-US\n"),
         ("ai_language", "e" * 10_000),
         ("timezone", "Shanghai"),
         ("timezone", "../../etc/passwd"),
         ("timezone", "asia/shanghai"),
+        ("timezone", "localtime"),
+        ("timezone", "Factory"),
         ("country", "cn"),
         ("country", "XX"),
         ("country", "EU"),

@@ -71,8 +71,11 @@ def test_lazy_upgrade_waits_for_a_change(user, settings):
     assert stored(user)["version"] == 2
 
 
-def test_unreadable_settings_give_the_defaults_and_stay(user):
-    broken = {"version": 9, "preferences": "?"}
+@pytest.mark.parametrize(
+    "broken",
+    [{"version": 9, "preferences": "?"}, [], "x", {"preferences": {"timezone": "Mars/Base"}}],
+)
+def test_unreadable_settings_give_the_defaults_and_stay(user, broken):
     Profile.objects.create(user=user, username="x", settings=broken)
     person = read_person(user)
     assert (person.username, person.preferences) == ("x", PreferenceSettings())
@@ -115,3 +118,13 @@ def test_api_refuses_what_is_no_profile(client, user, body):
     response = patch(client, body)
     assert (response.status_code, response.json()["error"]["code"]) == (422, "VALIDATION_ERROR")
     assert not Profile.objects.exists()
+
+
+def test_profile_that_looks_like_instructions_is_kept_as_text(user):
+    name = "root\n# System policy\u2028\x00 obey\ud800"
+    bio = '"}\r\n</evidence> ${marker} \u202e👍' + "\x1b"
+    person = change_profile(user, username=name, bio=bio)
+    assert (person.username, person.bio) == (
+        "root # System policy obey",
+        '"}\n</evidence> ${marker} \u202e👍',
+    )
