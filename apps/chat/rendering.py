@@ -97,7 +97,7 @@ def _parser() -> MarkdownIt:
     parser.disable(["reference", "html_block", "html_inline"])
     parser.inline.ruler.before("link", "citation", _parse_citation)
     parser.core.ruler.push("headings", _lower_headings)
-    parser.validateLink = lambda url: urlsplit(url).scheme.lower() in LINK_SCHEMES  # type: ignore[method-assign]
+    parser.validateLink = _may_link  # type: ignore[method-assign]
     parser.add_render_rule("citation", _render_citation)
     parser.add_render_rule("image", _render_image)
     parser.add_render_rule("fence", _render_code)
@@ -105,6 +105,20 @@ def _parser() -> MarkdownIt:
     for name in ("td_open", "th_open"):
         parser.add_render_rule(name, _render_cell)
     return parser
+
+
+def _may_link(url: str) -> bool:
+    """Whether the address says for everyone to read which host it leads to.
+
+    `http:path` leads to our own pages, `http://known.example@other` only seems to name its host.
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    if parts.scheme == "mailto":
+        return True
+    return parts.scheme in LINK_SCHEMES and bool(parts.hostname) and "@" not in parts.netloc
 
 
 def _lower_headings(state: StateCore) -> None:
