@@ -141,6 +141,19 @@ async def test_passing_failure_is_retried_twice(status: int) -> None:
     assert len(server.requests) == 3
 
 
+async def test_connection_that_breaks_before_the_first_chunk_is_retried() -> None:
+    with FaultServer(script(turn(end="reset"), OK)) as server:
+        assert (await ask(model(server))).text == "好"
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 422])
+async def test_refusal_is_not_retried(status: int) -> None:
+    with FaultServer(script({"http": status, "body": {}}, OK)) as server:
+        await failure(model(server))
+    assert len(server.requests) == 1
+
+
 @pytest.mark.parametrize(
     ("status", "body", "code", "calls"),
     [
