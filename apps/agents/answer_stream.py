@@ -8,12 +8,14 @@ from apps.agents.citations import CitationStream
 from apps.agents.errors import InvalidCitationError, MissingCitationError
 from apps.agents.events import AnswerStarted, TokenProduced
 from apps.agents.refusals import MarkerFilter, RefusalGate
-from apps.llm.errors import EmptyAnswerError
+from apps.llm.errors import AnswerTruncatedError, EmptyAnswerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from apps.agents.events import RunEvent
+
+LONGEST_ANSWER = 20_000  # characters; a model that writes on and on has lost the question
 
 
 class AnswerStream:
@@ -27,6 +29,7 @@ class AnswerStream:
         self._markers = MarkerFilter(marker)
         self._citations = CitationStream(labels)
         self._emit = emit
+        self._taken = 0
         self.text = ""
 
     @property
@@ -44,7 +47,11 @@ class AnswerStream:
 
         Raises:
             InvalidCitationError: a label that the evidence does not have is complete.
+            AnswerTruncatedError: the model has written more than LONGEST_ANSWER.
         """
+        self._taken += len(piece)
+        if self._taken > LONGEST_ANSWER:
+            raise AnswerTruncatedError
         self._show(self._citations.feed(self._markers.feed(self._gate.feed(piece))))
 
     def finish(self) -> bool:

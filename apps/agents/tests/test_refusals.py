@@ -6,12 +6,12 @@ from uuid import UUID
 
 import pytest
 
-from apps.agents.answer_stream import AnswerStream
+from apps.agents.answer_stream import LONGEST_ANSWER, AnswerStream
 from apps.agents.context import UserAgentContext
 from apps.agents.errors import InvalidCitationError, MissingCitationError
 from apps.agents.events import AnswerStarted, RunEvent, TokenProduced
 from apps.agents.refusals import refusal_text
-from apps.llm.errors import EmptyAnswerError
+from apps.llm.errors import AnswerTruncatedError, EmptyAnswerError
 
 MARKER = "INSUFFICIENT_EVIDENCE"
 ZH = "资料中没有找到能够回答这个问题的内容。可以换一种问法，或先上传包含相关内容的文档。"
@@ -65,6 +65,7 @@ def test_answer_about_the_marker_with_a_citation_is_shown() -> None:
     [
         (f"压力是 42 巴[S1]。{MARKER}", "压力是 42 巴[S1]。"),
         (f"压力是 42 巴[S1]。\n{MARKER}\n其余不详。", "压力是 42 巴[S1]。\n\n其余不详。"),
+        (f"是 42 巴[S{MARKER}1]。", "是 42 巴[S1]。"),
         ("ISO IN INS 之外是 I[S1]I", "ISO IN INS 之外是 I[S1]I"),
     ],
 )
@@ -89,11 +90,20 @@ def shown_of(text: str) -> str:
         ("INSUFF", MissingCitationError),
         ("十五天[S3]。", InvalidCitationError),
         (f"{MARKER}[S9]", InvalidCitationError),
+        (f"十五天[S1]。[S{MARKER}9]", InvalidCitationError),
+        ("十五天[S1]，见&#91;S9&#93;。", InvalidCitationError),
+        (f"{MARKER}。见[**S9**]", InvalidCitationError),
     ],
 )
 def test_answer_that_breaks_a_rule_fails(text: str, error: type[Exception]) -> None:
     with pytest.raises(error):
         stream(list(text))
+
+
+@pytest.mark.parametrize("piece", ["十五天[S1]。", f"{MARKER}\n", "`x", "[S1-"])
+def test_endless_answer_is_cut(piece: str) -> None:
+    with pytest.raises(AnswerTruncatedError):
+        stream([piece] * (LONGEST_ANSWER // len(piece) + 1))
 
 
 @pytest.mark.parametrize(
