@@ -5,7 +5,8 @@ A script is the JSON of a provider case: `{"kind": "chat", "turns": [...]}` or `
 ask for JSON (the intent stage) are answered by the server itself, unless the script has `intent`
 texts. Tool names in a script are mapped to the tool that the request offers. Without a script the
 server plays all stages well; pacing is for benchmarks. It stands in for endpoints only: it knows
-nothing of the product but the form of its prompts' last messages.
+nothing of the product but the form of its prompts' last messages. A `limit` refuses longer
+prompts.
 """
 
 from __future__ import annotations
@@ -22,9 +23,12 @@ import zlib
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from tests.prompt_limit import PromptLimit
 
 LONGEST_HANG_S = 300.0
 PIECE_CHARS = 2  # about one token of Chinese text
@@ -74,9 +78,15 @@ class FaultServer:
     """A context manager; `base_url` is for the client, `requests` what it sent, in order."""
 
     def __init__(
-        self, script: dict[str, Any] | None = None, *, dimension: int = 8, pace: Pace | None = None
+        self,
+        script: dict[str, Any] | None = None,
+        *,
+        dimension: int = 8,
+        pace: Pace | None = None,
+        limit: PromptLimit | None = None,
     ) -> None:
         self.dimension = dimension
+        self.limit = limit
         self.pace = pace or Pace()
         self.requests: list[Request] = []
         self.play(script or {})
@@ -155,7 +165,10 @@ class _Handler(BaseHTTPRequestHandler):
         """Stay silent."""
 
     def _chat(self, body: dict[str, Any]) -> None:
-        if "response_format" in body:
+        refusal = self.owner.limit and self.owner.limit.refusal(body)
+        if refusal:
+            self._plain({"http": 400, "body": refusal})
+        elif "response_format" in body:
             self._say(_intent(self.owner, body), body)
         elif self.owner.turns is None:
             self._play_well(body)
