@@ -127,9 +127,8 @@ def _falling(shares: tuple[float, ...]) -> tuple[float, ...]:
     return shares
 
 
-Shares = Annotated[
-    tuple[Annotated[float, Field(ge=0, lt=1)], ...], Field(max_length=4), AfterValidator(_falling)
-]
+KeptShare = Annotated[float, Field(strict=True, ge=0, lt=1)]
+Shares = Annotated[tuple[KeptShare, ...], Field(max_length=4), AfterValidator(_falling)]
 
 
 class ContextTrim(Strict):

@@ -131,6 +131,24 @@ def test_each_missing_and_each_unknown_key_is_named(folder: Path, file: str) -> 
         ("workflow.yaml", "stages:", "x: 2026-02-30\nstages:", "is not valid YAML"),
         (
             "workflow.yaml",
+            "history_kept: [0.5, 0]",
+            "history_kept: [0.5, 0.5]",
+            "context_trim.history_kept: the shares must fall from request to request",
+        ),
+        (
+            "workflow.yaml",
+            "sources_kept: [0.5, 0]",
+            "sources_kept: [1, 0]",
+            "context_trim.sources_kept.0: Input should be less than 1",
+        ),
+        (
+            "workflow.yaml",
+            "sources_kept: [0.5, 0]",
+            "sources_kept: [0.9, 0.7, 0.5, 0.3, 0.1]",
+            "context_trim.sources_kept: Tuple should have at most 4 items after validation, not 5",
+        ),
+        (
+            "workflow.yaml",
             "marker: INSUFFICIENT_EVIDENCE",
             "marker: no",
             "insufficient_marker: must be text",
