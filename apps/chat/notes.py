@@ -21,13 +21,13 @@ class TrimNote:
     def text(self) -> str:
         """The note in the active language."""
         messages = ngettext("较早的 {n} 条消息", "较早的 {n} 条消息", self.history_messages)
-        sources = ngettext("{n} 个来源", "{n} 个来源", self.sources)
-        parts = [
-            text.format(n=count)
-            for text, count in ((messages, self.history_messages), (sources, self.sources))
-            if count
-        ]
-        return _("{parts}没有交给模型：超出模型的上下文长度").format(parts=_("和").join(parts))
+        messages = messages.format(n=self.history_messages)
+        sources = ngettext("{n} 个来源", "{n} 个来源", self.sources).format(n=self.sources)
+        if self.history_messages and self.sources:
+            missing = _("{messages}和 {sources}").format(messages=messages, sources=sources)
+        else:
+            missing = messages if self.history_messages else sources
+        return _("{missing}没有交给模型：超出模型的上下文长度").format(missing=missing)
 
     def data(self) -> dict[str, object]:
         """Return the note's JSON form."""
