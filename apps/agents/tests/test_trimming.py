@@ -20,10 +20,11 @@ from apps.agents.run_context import RunContext, RunLimits
 from apps.agents.stages.intent import recognise_intent
 from apps.agents.stages.organization import write_answer
 from apps.agents.tests.conftest import USER, fixed_search, passage, run_flow
-from apps.agents.tests.test_flow_faults import ANSWER, call_turn, intent, query, script, text_turn
+from apps.agents.tests.test_flow_faults import ANSWER, intent, script, text_turn
 from apps.agents.tools.research import evidence_content
 from apps.agents.tools.search_knowledge_base import NAME as SEARCH
 from apps.agents.tools.search_knowledge_base import search_content
+from apps.agents.trimming import within_context
 from apps.core.passages import Evidence, Source
 from apps.llm.errors import AnswerTruncatedError, ContextTooLongError
 from apps.llm.factory import chat_model
@@ -32,6 +33,8 @@ from tests.fault_server import FaultServer, Request
 from tests.prompt_limit import ERRORS, PromptLimit
 
 if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+
     from apps.agents.answer_stream import AnswerStream
     from apps.agents.context import UserAgentContext
 
@@ -153,14 +156,22 @@ def search_prompts(run: RunContext, *kept: int, searches: int = 1) -> list[Sent]
     ]
 
 
+def searched(run: RunContext, *call_ids: str) -> list[BaseMessage]:
+    """Return the question and its searches, each of which found PASSAGES."""
+    messages: list[BaseMessage] = [HumanMessage(QUESTION)]
+    for call_id in call_ids:
+        call = {"name": SEARCH, "args": {"query": QUESTION}, "id": call_id, "type": "tool_call"}
+        found = search_content(PASSAGES, run)
+        messages += [
+            AIMessage("", tool_calls=[call]),
+            ToolMessage(found, tool_call_id=call_id, name=SEARCH, artifact=PASSAGES),
+        ]
+    return messages
+
+
 async def research(run: RunContext) -> str:
-    call = {"name": SEARCH, "args": {"query": QUESTION}, "id": "c0", "type": "tool_call"}
-    found = ToolMessage(
-        search_content(PASSAGES, run), tool_call_id="c0", name=SEARCH, artifact=PASSAGES
-    )
-    messages = [HumanMessage(QUESTION), AIMessage("", tool_calls=[call]), found]
     agent = build_research_agent(chat_model("execution"), "zh")
-    state = await agent.ainvoke({"messages": messages}, context=run)
+    state = await agent.ainvoke({"messages": searched(run, "c0")}, context=run)
     assert state["messages"][2].artifact == PASSAGES  # the evidence keeps what a prompt left out
     return str(state["messages"][-1].text)
 
@@ -184,25 +195,21 @@ async def test_research_agent_drops_the_lowest_ranked_passages(
     assert heard.statuses == ["failed"] * accepted + ["completed"]
 
 
-async def test_research_agent_goes_on_with_the_prompt_that_was_accepted(
-    use_endpoint: Use,
-) -> None:
+async def test_stage_goes_on_with_the_prompt_that_was_accepted(use_endpoint: Use) -> None:
     heard = Heard()
     run = run_of(heard)
     (last,) = search_prompts(run, 2, searches=2)
-    steps = script(call_turn(query("病假")), text_turn(BRIEF))
-    with FaultServer(steps, limit=PromptLimit(size(last))) as server:
+    with FaultServer(script(text_turn(BRIEF)), limit=PromptLimit(size(last))) as server:
         use_endpoint(server)
-        assert await research(run) == BRIEF
+        send = chat_model("execution").ainvoke
+        for call_ids in (("c0",), ("c0", "c1")):
+            messages = searched(run, *call_ids)
+            await within_context(send, messages, stage="execution", run=run)
     assert [sent(request) for request in server.requests] == [*search_prompts(run, 4, 2), last]
     assert heard.trims == [RESEARCH_TRIMS[0], RESEARCH_TRIMS[0]]
-    asked, first, _found, second, _found_again = server.requests[-1].body["messages"][1:]
-    assert asked["content"] == QUESTION
-    assert [first["tool_calls"][0]["id"], second["tool_calls"][0]["id"]] == [
-        message["tool_call_id"]
-        for message in server.requests[-1].body["messages"]
-        if message["role"] == "tool"
-    ]
+    calls = server.requests[-1].body["messages"]
+    assert [calls[1]["tool_calls"][0]["id"], calls[3]["tool_calls"][0]["id"]] == ["c0", "c1"]
+    assert [calls[2]["tool_call_id"], calls[4]["tool_call_id"]] == ["c0", "c1"]
 
 
 async def test_research_agent_fails_when_one_passage_is_too_much(use_endpoint: Use) -> None:
