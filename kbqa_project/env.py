@@ -165,6 +165,9 @@ class Environment(BaseSettings):
     langsmith_api_key: SecretStr | None = Field(
         None, validation_alias=AliasChoices("LANGSMITH_API_KEY")
     )
+    langsmith_endpoint: AnyHttpUrl | None = Field(
+        None, validation_alias=AliasChoices("LANGSMITH_ENDPOINT")
+    )
     langsmith_project: str = Field(
         "kbqa-local", validation_alias=AliasChoices("LANGSMITH_PROJECT")
     )
@@ -265,6 +268,11 @@ class Environment(BaseSettings):
         return {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
 
     @property
+    def is_traced(self) -> bool:
+        """Whether LangSmith gets the runs: the flag and the key are both set."""
+        return self.langsmith_tracing and self.langsmith_api_key is not None
+
+    @property
     def trusted_origins(self) -> list[str]:
         """The origins of pages behind a TLS proxy, whose forms arrive here as plain HTTP."""
         hosts = (host for host in self.allowed_hosts if host != "*")
@@ -321,14 +329,18 @@ def export_for_sdks(environment: Environment) -> None:
     """Put into the process environment what third-party code reads there by itself.
 
     Tracing without a key would hold the exit of the process for minutes, so it is on only when the
-    flag and the key are both set. The embedding engine reads its thread count when it is imported.
+    flag and the key are both set; then the SDK gets threads that no exit waits for, which it has
+    without compression only. The embedding engine reads its thread count when it is imported.
     """
-    traced = environment.langsmith_tracing and environment.langsmith_api_key is not None
     for name in TRACING_SWITCHES:
-        os.environ[name] = "true" if traced else "false"
-    if traced and environment.langsmith_api_key is not None:
+        os.environ[name] = "true" if environment.is_traced else "false"
+    if environment.is_traced and environment.langsmith_api_key is not None:
         os.environ["LANGSMITH_API_KEY"] = environment.langsmith_api_key.get_secret_value()
         os.environ["LANGSMITH_PROJECT"] = environment.langsmith_project
+        os.environ["LANGSMITH_USE_DAEMON"] = "true"
+        os.environ["LANGSMITH_DISABLE_RUN_COMPRESSION"] = "true"
+        if environment.langsmith_endpoint is not None:
+            os.environ["LANGSMITH_ENDPOINT"] = str(environment.langsmith_endpoint).rstrip("/")
     os.environ["OMP_NUM_THREADS"] = str(environment.embedding_threads)
     os.environ["OMP_WAIT_POLICY"] = "PASSIVE"  # waiting threads sleep instead of spinning
 

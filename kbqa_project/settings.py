@@ -170,7 +170,10 @@ SECURE_CSP = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "apps.core.middleware.RequestIdFilter"}},
+    "filters": {
+        "request_id": {"()": "apps.core.middleware.RequestIdFilter"},
+        "one_sentence": {"()": "apps.agents.tracing.OneSentence"},
+    },
     "formatters": {
         "line": {"format": "{asctime} {levelname} {name} [{request_id}] {message}", "style": "{"},
     },
@@ -179,6 +182,11 @@ LOGGING = {
             "class": "logging.StreamHandler",
             "formatter": "line",
             "filters": ["request_id"],
+        },
+        "tracing": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["request_id", "one_sentence"],
         },
     },
     "root": {"handlers": ["stderr"], "level": "INFO"},
@@ -189,6 +197,7 @@ LOGGING = {
         "httpx": {"level": "WARNING"},
         "httpx2": {"level": "WARNING"},
         "huey": {"level": "WARNING", "handlers": ["stderr"], "propagate": False},
+        "langsmith": {"level": "WARNING", "handlers": ["tracing"], "propagate": False},
         "milvus_lite": {"level": "WARNING"},
         "pypdf": {"level": "ERROR"},
     },

@@ -13,6 +13,7 @@ from django.conf import settings
 from apps.agents.blueprints import LANGUAGES
 from apps.agents.events import RunFinished
 from apps.agents.run_context import RunContext, RunLimits
+from apps.agents.tracing import run_config
 from apps.llm.factory import chat_model_name, evidence_threshold
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _prepared(language: Language) -> tuple[FlowGraph, RunLimits]:
 
 async def _drive(graph: FlowGraph, run: RunContext, events: _Events) -> None:
     try:
-        state = await graph.ainvoke({}, context=run)
+        state = await graph.ainvoke({}, run_config(), context=run)
         sources = state["evidence"].sources if "evidence" in state else ()
         stage: Stage = "intent" if state["outcome"] == "direct" else "organization"
         run.emit(

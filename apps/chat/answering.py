@@ -16,6 +16,7 @@ from django.utils import translation
 from apps.accounts.profiles import LANGUAGE_TAGS, read_person
 from apps.agents.context import UserAgentContext
 from apps.agents.events import TokenProduced, Turn
+from apps.agents.tracing import named_run
 from apps.chat import runs
 from apps.chat.call_ledger import CallLedger
 from apps.chat.endings import StartedTurn, fail_turn, finish_turn, save_partial
@@ -87,7 +88,8 @@ class Answering:
         history, owner = await sync_to_async(_read_turn)(self._turn)
         keeper = asyncio.create_task(self._keep_partial())
         try:
-            await self._follow_flow(history, owner, publish)
+            with named_run(self._turn.run_id):
+                await self._follow_flow(history, owner, publish)
         finally:
             keeper.cancel()
         return await sync_to_async(_insist)(finish_turn, self._turn, self._transcript)
