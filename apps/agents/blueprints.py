@@ -13,16 +13,24 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from apps.agents.config_files import BlueprintError, read_text, read_yaml
+from apps.agents.config_forms import Language, Localized, Strict, Text
+from apps.agents.direct_reply_words import DirectReplyWords
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["BlueprintError", "Blueprints", "blueprints", "load_blueprints"]
+__all__ = [
+    "BlueprintError",
+    "Blueprints",
+    "Language",
+    "Localized",
+    "blueprints",
+    "load_blueprints",
+]
 
-Language = Literal["zh", "en"]
 Stage = Literal["intent", "execution", "organization"]
 LANGUAGES: tuple[Language, ...] = ("zh", "en")
 CONFIG_DIR = Path(__file__).parent / "config"
@@ -42,7 +50,7 @@ TOOL_PARAMETERS: dict[str, frozenset[str]] = {
 # The places that the code fills, per text.
 PLACES: dict[str, frozenset[str]] = {
     "system": frozenset({"profile", "role", "goal"}),
-    "intent": frozenset({"task"}),
+    "intent": frozenset({"task", "product"}),
     "execution": frozenset({"task", "max_searches"}),
     "organization": frozenset({"task", "marker"}),
 }
@@ -53,35 +61,12 @@ TEXT_PLACES: dict[str, frozenset[str]] = {
     "search_result": frozenset({"count", "passages"}),
     "evidence": frozenset({"summary", "passages", "labels"}),
     "research_done": frozenset({"marker"}),
+    "fixed_replies.conversation": frozenset({"questions"}),
 }
 
 
-def _filled(text: str) -> str:
-    if not text.strip():
-        raise ValueError("is empty")
-    return text
-
-
-Text = Annotated[str, AfterValidator(_filled)]
 Count = Annotated[int, Field(strict=True, ge=0, le=10)]
 Chars = Annotated[int, Field(strict=True, ge=1, le=100_000)]
-
-
-class Strict(BaseModel):
-    """A part of a configuration file; unknown keys are mistakes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Localized(Strict):
-    """One text in both languages, with `$places`."""
-
-    zh: Text
-    en: Text
-
-    def render(self, language: Language, /, **places: object) -> str:
-        """Return the text of `language` with its places filled."""
-        return Template(getattr(self, language)).substitute(places)
 
 
 class AgentBlueprint(Strict):
@@ -195,6 +180,7 @@ class Blueprints(Strict):
     tools: Tools
     workflow: Workflow
     texts: Texts
+    direct_replies: DirectReplyWords
     prompts: dict[str, Localized]
 
     def agent(self, stage: Stage) -> AgentBlueprint:
@@ -236,12 +222,13 @@ def load_blueprints(folder: Path) -> Blueprints:
         tools=read_yaml(folder, "tools.yaml", Tools, top_word="tool"),
         workflow=read_yaml(folder, "workflow.yaml", Workflow),
         texts=read_yaml(folder, "texts.yaml", Texts, top_word="text"),
+        direct_replies=read_yaml(folder, "direct_replies.yaml", DirectReplyWords),
         prompts={name: _read_prompt(folder, name) for name in PLACES},
     )
     _check_order(loaded.workflow)
     _check_agents(loaded.agents)
     _check_parameters(loaded.tools)
-    for file in ("agents", "tasks", "tools", "texts"):
+    for file in ("agents", "tasks", "tools", "texts", "direct_replies"):
         _check_texts(f"{file}.yaml", getattr(loaded, file))
     return loaded
 
@@ -290,7 +277,8 @@ def _check_parameters(tools: Tools) -> None:
 
 def _check_texts(file: str, part: object) -> None:
     for key, text in _texts_of(part):
-        places = TEXT_PLACES.get(key, frozenset()) if file == "texts.yaml" else frozenset()
+        has_places = file in ("texts.yaml", "direct_replies.yaml")
+        places = TEXT_PLACES.get(key, frozenset()) if has_places else frozenset()
         for language in LANGUAGES:
             _check_places(f"{file}: {key}.{language}", getattr(text, language), places)
 

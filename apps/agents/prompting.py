@@ -15,7 +15,7 @@ def stage_prompt(stage: Stage, run: RunContext) -> str:
     """Return the system prompt of `stage` in the asker's language, with the profile as data."""
     loaded = blueprints()
     places: dict[Stage, dict[str, object]] = {
-        "intent": {},
+        "intent": {"product": loaded.direct_replies.product.render(run.user.language)},
         "execution": {"max_searches": run.limits.max_searches},
         "organization": {"marker": loaded.workflow.insufficient_marker},
     }

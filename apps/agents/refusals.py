@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from apps.agents.blueprints import blueprints
 
 if TYPE_CHECKING:
-    from apps.agents.blueprints import Language
     from apps.agents.context import UserAgentContext
 
-_HAN = re.compile(r"[\u3400-\u9fff]")
-_LATIN = re.compile(r"[A-Za-z]")
 _AROUND = " \t\r\n`*_\"'“”‘’「」《》[]()（）【】<>#-:：.。!！,，"
 
 
 def refusal_text(question: str, user: UserAgentContext) -> str:
     """Return the refusal in the language of the question, or of the person if that is unclear."""
-    return blueprints().texts.refusal.render(_language(question, user))
-
-
-def _language(question: str, user: UserAgentContext) -> Language:
-    if _HAN.search(question):
-        return "zh"
-    return "en" if _LATIN.search(question) else user.language
+    return blueprints().texts.refusal.render(user.language_for(question))
 
 
 class RefusalGate:

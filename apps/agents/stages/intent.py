@@ -9,8 +9,8 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from pydantic import ValidationError
 
 from apps.agents.blueprints import blueprints
-from apps.agents.citations import without_labels
 from apps.agents.conversation import conversation
+from apps.agents.direct_replies import checked_intent
 from apps.agents.errors import InvalidIntentError
 from apps.agents.model_calls import check_not_filtered, reported_reply
 from apps.agents.prompting import stage_prompt
@@ -47,7 +47,7 @@ async def recognise_intent(model: BaseChatModel, run: RunContext) -> IntentResul
         check_not_filtered(reply)
         result = _parsed(reply)
         if result is not None:
-            return _within_limits(result, run, loaded.workflow.direct_max_chars)
+            return checked_intent(result, run)
         note = loaded.texts.intent_invalid.render(run.user.language)
         messages = [*messages, AIMessage(reply.text), HumanMessage(note)]
     raise InvalidIntentError
@@ -60,17 +60,3 @@ def _parsed(reply: AIMessage) -> IntentResult | None:
         return IntentResult.model_validate(json.loads(reply.text[start : end + 1]))
     except (ValueError, ValidationError):
         return None
-
-
-def _within_limits(result: IntentResult, run: RunContext, direct_max_chars: int) -> IntentResult:
-    """Send a "direct" reply that is long or cites sources to execution: it states facts."""
-    reply = result.assistant_text or ""
-    is_small_talk = len(reply) <= direct_max_chars and without_labels(reply) == reply
-    if result.route == "NEEDS_EXECUTION" or is_small_talk:
-        return result
-    return IntentResult(
-        route="NEEDS_EXECUTION",
-        intent_summary=result.intent_summary,
-        execution_brief=run.question,
-        safety_flags=[*result.safety_flags, "direct_reply_rejected"],
-    )

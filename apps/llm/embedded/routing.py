@@ -133,5 +133,14 @@ def _talk_kind(part: str) -> Talk | None:
 def _recalled(asked_before: Sequence[str], replies: dict[str, str]) -> str:
     if not asked_before:
         return replies["nothing_asked"]
-    recent = (clean(text)[:MAX_RECALLED_CHARS] for text in asked_before[-MAX_RECALLED:])
+    recent = (_shortened(clean(text)) for text in asked_before[-MAX_RECALLED:])
     return replies["asked"] + "; ".join(recent)
+
+
+def _shortened(text: str) -> str:
+    """Return the beginning of `text`; a word that the cut would halve is left out."""
+    cut = text[:MAX_RECALLED_CHARS]
+    is_halved = text[MAX_RECALLED_CHARS : MAX_RECALLED_CHARS + 1].isascii() and len(text) > len(
+        cut
+    )
+    return re.sub(r"[A-Za-z0-9]+\Z", "", cut) if is_halved else cut
