@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import random
 import time
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from apps.llm.calls import CallTarget, OpenCall
 from apps.llm.completions import RAW_USAGE, Completion
 from apps.llm.errors import AnswerTruncatedError, ContextTooLongError
 from apps.llm.prompt_texts import prompt_texts
+from apps.llm.retries import RETRIES
 from apps.llm.vectors import checked_vectors
 from apps.llm.vendor_errors import (
     UPSTREAM_FAILURES,
@@ -52,9 +52,6 @@ if TYPE_CHECKING:
     from apps.core.errors import AppError
     from kbqa_project.env import Endpoint
 
-MAX_RETRIES = 2
-FIRST_DELAY_S = 0.5
-LONGEST_DELAY_S = 5.0
 REQUEST_ID = "request_id"
 EMBEDDING_BATCH = 10  # DashScope's limit of texts per request
 
@@ -128,7 +125,7 @@ class OpenAICompatibleChat(BaseChatModel):
     async def _retried(
         self, messages: list[BaseMessage], **arguments: Any
     ) -> AsyncGenerator[ChatGenerationChunk]:
-        for attempt in range(MAX_RETRIES + 1):
+        for attempt in range(RETRIES.further_tries + 1):
             has_started = has_token = False
             try:
                 async with aclosing(self._recorded(messages, **arguments)) as chunks:
@@ -137,10 +134,10 @@ class OpenAICompatibleChat(BaseChatModel):
                         has_token = has_token or _is_token(chunk)
                         yield chunk
             except UPSTREAM_FAILURES as error:
-                if has_started or attempt == MAX_RETRIES or not may_retry(error):
+                if has_started or attempt == RETRIES.further_tries or not may_retry(error):
                     # The vendor's message may hold a key or a page of HTML: not chained.
                     raise _outgrown(app_error(error), has_token=has_token) from None
-                await asyncio.sleep(_delay_s(attempt, error))
+                await asyncio.sleep(RETRIES.delay_s(attempt, retry_after_s(error)))
             else:
                 return
 
@@ -220,13 +217,13 @@ class OpenAICompatibleEmbeddings:
         return self._embed_batch([text])[0]
 
     def _embed_batch(self, texts: list[str]) -> list[list[float]]:
-        for attempt in range(MAX_RETRIES + 1):
+        for attempt in range(RETRIES.further_tries + 1):
             try:
                 body = self._request(texts)
             except UPSTREAM_FAILURES as error:
-                if attempt == MAX_RETRIES or not may_retry(error):
+                if attempt == RETRIES.further_tries or not may_retry(error):
                     raise app_error(error) from None
-                time.sleep(_delay_s(attempt, error))
+                time.sleep(RETRIES.delay_s(attempt, retry_after_s(error)))
             else:
                 break
         return checked_vectors(body, count=len(texts), dimension=self.dimension)
@@ -344,9 +341,3 @@ def _outgrown(error: AppError, *, has_token: bool) -> AppError:
     """Return the error; once the reply has begun, it is the reply that became too long."""
     is_too_long = isinstance(error, ContextTooLongError) and has_token
     return AnswerTruncatedError() if is_too_long else error
-
-
-def _delay_s(attempt: int, error: BaseException) -> float:
-    asked = retry_after_s(error)
-    backed_off = FIRST_DELAY_S * 2**attempt * random.uniform(0.75, 1.25)  # noqa: S311 - no secret
-    return min(LONGEST_DELAY_S, backed_off if asked is None else asked)
