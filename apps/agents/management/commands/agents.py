@@ -1,0 +1,51 @@
+"""manage.py agents show: the workflow in force, for people and, with --json, for programs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from apps.agents.blueprints import LANGUAGES
+from apps.agents.effective_workflow import effective_workflow
+from apps.agents.workflow_text import workflow_text
+from apps.core.configuration import refuse_wrong_configuration
+from apps.core.errors import AppError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+
+class Command(BaseCommand):
+    """Show what the agents do, with which models, tools, limits and prompts."""
+
+    help = "Show the effective workflow of the agents."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the subcommand and its options."""
+        subcommands = parser.add_subparsers(dest="subcommand", required=True)
+        show = subcommands.add_parser("show", help="print the effective workflow")
+        default = "en" if settings.ENV.language == "en" else "zh"
+        show.add_argument("--language", choices=LANGUAGES, default=default)
+        show.add_argument("--prompts", action="store_true", help="print the whole prompts")
+        show.add_argument("--json", action="store_true", help="print everything as JSON")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        """Print the workflow.
+
+        Raises:
+            CommandError: a configuration file is wrong, or the embedded models cannot run.
+        """
+        refuse_wrong_configuration()
+        try:
+            workflow = effective_workflow(options["language"])
+        except AppError as error:
+            raise CommandError(error.text) from error
+        if options["json"]:
+            self.stdout.write(json.dumps(asdict(workflow), ensure_ascii=False, indent=2))
+        else:
+            self.stdout.write(workflow_text(workflow, with_prompts=options["prompts"]))
