@@ -113,7 +113,7 @@ def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
 
 def trusted(content: str) -> str:
     """Return a passage without the sentences that instruct a model."""
-    pieces = re.split(r"(?<=[。！？!?\n])|(?<=\.)(?=\s)", content)
+    pieces = re.split(r"(?<=[。！？!?\n])|(?<=\.)(?=[\sA-Z])", content)
     return "".join(piece for piece in pieces if not _INSTRUCTION.search(piece))
 
 
