@@ -33,9 +33,12 @@ CANDIDATES_MAX = 1024
 _HEADINGS_ONLY = re.compile(r"(?:#{1,6}[ \t][^\n]*\s*)+")
 
 
-def search_passages(query: str, *, owner: User, limit: int) -> list[Passage]:
+def search_passages(
+    query: str, *, owner: User, limit: int, also: Sequence[UUID] = ()
+) -> list[Passage]:
     """Return at most `limit` passages of the owner's indexed documents, best first.
 
+    The chunks in `also` that are not among them follow, the nearest first.
     The same text in several documents is returned once. A chunk of nothing but Markdown headings
     states nothing and is left out: the chunks below it carry the headings as their path (measured:
     recall@5 .97 -> .98 on look-alike paragraphs). Without documents no model is called.
@@ -48,7 +51,9 @@ def search_passages(query: str, *, owner: User, limit: int) -> list[Passage]:
     if not text or not Document.objects.of(owner).indexed().exists():
         return []
     check_searchable()
-    return find_passages(embedding_model().embed_query(text), owner=owner, limit=limit)
+    vector = embedding_model().embed_query(text)
+    found = find_passages(vector, owner=owner, limit=limit)
+    return [*found, *_further_passages(vector, also, owner=owner, found=found)]
 
 
 def find_passages(vector: Sequence[float], *, owner: User, limit: int) -> list[Passage]:
@@ -61,6 +66,20 @@ def find_passages(vector: Sequence[float], *, owner: User, limit: int) -> list[P
         if len(passages) >= limit or is_complete:
             return passages[:limit]
         wanted = min(wanted * WIDENING_FACTOR, CANDIDATES_MAX)
+
+
+def _further_passages(
+    vector: Sequence[float], wanted: Sequence[UUID], *, owner: User, found: Sequence[Passage]
+) -> list[Passage]:
+    missing = sorted(set(wanted) - {passage.chunk_id for passage in found})
+    if not missing:
+        return []
+    hits = vector_store().search(
+        vector, scopes=[user_scope(owner.pk)], limit=len(missing), chunk_ids=missing
+    )
+    known = {_normalised(passage.content) for passage in found}
+    further = _without_duplicates(_checked(hits, owner))
+    return [passage for passage in further if _normalised(passage.content) not in known]
 
 
 def _checked(hits: Sequence[VectorHit], owner: User) -> list[Passage]:

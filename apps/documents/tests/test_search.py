@@ -118,3 +118,27 @@ def search_vector(text):
     from apps.llm.factory import embedding_model  # noqa: PLC0415 - loads the model
 
     return embedding_model().embed_query(text)
+
+
+def test_search_adds_the_chunks_that_are_asked_for(indexed):
+    owner = local_user()
+    index(owner, text_file("more.txt", "打卡时间是九点。"))
+    every = search_passages(QUESTION, owner=owner, limit=50)
+    assert len(every) == 2
+
+    found = search_passages(QUESTION, owner=owner, limit=1, also=[p.chunk_id for p in every])
+
+    assert found == every
+
+
+def test_search_adds_nothing_that_the_asker_may_not_see(indexed):
+    stranger = User.objects.create(username="stranger")
+    other = index(stranger, text_file("別.txt", "停车证每年三月更新。"))
+    index(local_user(), text_file("gone.txt", "打卡时间是九点。"))
+    gone = Document.objects.get(filename="gone.txt")
+    wanted = [chunk.pk for document in (other, gone) for chunk in document.chunks.all()]
+    Document.objects.filter(pk=gone.pk).update(status=DocumentStatus.DELETING)
+
+    found = search_passages(QUESTION, owner=local_user(), limit=1, also=[*wanted, uuid.uuid4()])
+
+    assert {passage.chunk_id for passage in found}.isdisjoint(wanted)

@@ -169,3 +169,19 @@ def test_an_empty_store_answers_every_question(store):
     assert (store.count(), store.counts_by_document()) == (0, {})
     store.delete_document(uuid.uuid4())
     store.flush()
+
+
+def test_search_may_be_limited_to_chunks(store):
+    owner_id = uuid.uuid4()
+    near = record([1.0, 0.0, 0.0, 0.0], owner_id=owner_id)
+    far = record([0.0, 1.0, 0.0, 0.0], owner_id=owner_id)
+    foreign = record([1.0, 0.0, 0.0, 0.0])
+    store.upsert([near, far, foreign])
+
+    def found(*chunk_ids):
+        scopes = [user_scope(owner_id)]
+        hits = store.search([1.0, 0.0, 0.0, 0.0], scopes=scopes, limit=5, chunk_ids=chunk_ids)
+        return [hit.chunk_id for hit in hits]
+
+    assert found(far.chunk_id, foreign.chunk_id) == [far.chunk_id]
+    assert found() == []

@@ -83,11 +83,21 @@ class VectorClient:
         """Remove all vectors of a document."""
         self._call("delete_document", WRITE_TIMEOUT_S, document_id=str(document_id))
 
-    def search(self, vector: Vector, *, scopes: Sequence[str], limit: int) -> list[VectorHit]:
-        """Return the `limit` nearest chunks within `scopes`, best first."""
+    def search(
+        self,
+        vector: Vector,
+        *,
+        scopes: Sequence[str],
+        limit: int,
+        chunk_ids: Sequence[UUID] | None = None,
+    ) -> list[VectorHit]:
+        """Return the `limit` nearest chunks within `scopes`, best first; see VectorStore."""
         block = checked_matrix([vector]).tobytes()
         names = [checked_scope(scope) for scope in scopes]
-        hits = self._call("search", READ_TIMEOUT_S, block, scopes=names, limit=limit)
+        wanted = None if chunk_ids is None else [str(chunk_id) for chunk_id in chunk_ids]
+        hits = self._call(
+            "search", READ_TIMEOUT_S, block, scopes=names, limit=limit, chunk_ids=wanted
+        )
         return [VectorHit(UUID(chunk_id), score) for chunk_id, score in hits]
 
     def count(self, document_id: UUID | None = None) -> int:

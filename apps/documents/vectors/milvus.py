@@ -17,7 +17,7 @@ from apps.documents.errors import VectorDimensionError, VectorStoreUnavailableEr
 from apps.documents.vectors.records import StoreHealth, VectorHit, checked_matrix, checked_scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pymilvus import MilvusClient
 
@@ -114,18 +114,24 @@ class MilvusStore:
         with _converted_errors():
             self._client.delete(COLLECTION, filter=_of_document(document_id))
 
-    def search(self, vector: Vector, *, scopes: Sequence[str], limit: int) -> list[VectorHit]:
-        """Return the `limit` nearest chunks within `scopes`, best first."""
-        if self._dimension is None or not scopes:
+    def search(
+        self,
+        vector: Vector,
+        *,
+        scopes: Sequence[str],
+        limit: int,
+        chunk_ids: Sequence[UUID] | None = None,
+    ) -> list[VectorHit]:
+        """Return the `limit` nearest chunks within `scopes`, best first; see VectorStore."""
+        if self._dimension is None or not scopes or (chunk_ids is not None and not chunk_ids):
             return []
-        names = ", ".join(f'"{checked_scope(scope)}"' for scope in scopes)
         query = checked_matrix([vector], self._dimension)
         with _converted_errors():
             (hits,) = self._client.search(
                 COLLECTION,
                 data=[query[0]],
                 anns_field=VECTOR_FIELD,
-                filter=f"scope in [{names}]",
+                filter=_within(scopes, chunk_ids),
                 limit=limit,
                 output_fields=["chunk_id"],  # none at all would return whole vectors
                 search_params={"metric_type": "COSINE", "params": {"ef": max(SEARCH_EF, limit)}},
@@ -167,6 +173,18 @@ class MilvusStore:
         with _converted_errors():
             self._client.drop_collection(COLLECTION)
         self._dimension = None
+
+
+def _within(scopes: Sequence[str], chunk_ids: Sequence[UUID] | None) -> str:
+    condition = f"scope in [{_quoted(map(checked_scope, scopes))}]"
+    if chunk_ids is None:
+        return condition
+    wanted = _quoted(str(UUID(str(chunk_id))) for chunk_id in chunk_ids)
+    return f"{condition} and chunk_id in [{wanted}]"
+
+
+def _quoted(values: Iterable[str]) -> str:
+    return ", ".join(f'"{value}"' for value in values)
 
 
 def _of_document(document_id: UUID) -> str:

@@ -158,7 +158,12 @@ class VectorServer:
 
     def _search(self, header: Header, block: bytes) -> list[tuple[str, float]]:
         vector = np.frombuffer(block, dtype=np.float32)
-        hits = self._ready.search(vector, scopes=header["scopes"], limit=header["limit"])
+        hits = self._ready.search(
+            vector,
+            scopes=header["scopes"],
+            limit=header["limit"],
+            chunk_ids=header["chunk_ids"],
+        )
         return [(str(hit.chunk_id), hit.score) for hit in hits]
 
     def _count(self, header: Header, _block: bytes) -> int:

@@ -38,8 +38,18 @@ class VectorStore(Protocol):
         """Remove all vectors of a document."""
         ...
 
-    def search(self, vector: Vector, *, scopes: Sequence[str], limit: int) -> list[VectorHit]:
-        """Return the `limit` nearest chunks within `scopes`, best first; none without a scope."""
+    def search(
+        self,
+        vector: Vector,
+        *,
+        scopes: Sequence[str],
+        limit: int,
+        chunk_ids: Sequence[UUID] | None = None,
+    ) -> list[VectorHit]:
+        """Return the `limit` nearest chunks within `scopes`, best first; none without a scope.
+
+        With `chunk_ids` only these chunks count.
+        """
         ...
 
     def count(self, document_id: UUID | None = None) -> int:
