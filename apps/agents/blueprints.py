@@ -7,6 +7,7 @@ file and key.
 
 from __future__ import annotations
 
+import re  # noqa: TC003 - pydantic reads the field type
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -52,12 +53,13 @@ PLACES: dict[str, frozenset[str]] = {
     "system": frozenset({"profile", "role", "goal"}),
     "intent": frozenset({"task", "product"}),
     "execution": frozenset({"task", "max_searches"}),
-    "organization": frozenset({"task", "marker"}),
+    "organization": frozenset({"task", "marker", "partial_rule"}),
 }
 
 
 TEXT_PLACES: dict[str, frozenset[str]] = {
     "execution_summary": frozenset({"searches", "passages"}),
+    "report_brief": frozenset({"queries", "sources"}),
     "search_result": frozenset({"count", "passages"}),
     "evidence": frozenset({"summary", "passages", "labels"}),
     "research_done": frozenset({"marker"}),
@@ -66,6 +68,7 @@ TEXT_PLACES: dict[str, frozenset[str]] = {
 
 
 Count = Annotated[int, Field(strict=True, ge=0, le=10)]
+Share = Annotated[float, Field(ge=0, le=1)]
 Chars = Annotated[int, Field(strict=True, ge=1, le=100_000)]
 
 
@@ -123,6 +126,42 @@ class ContextTrim(Strict):
     sources_kept: Shares
 
 
+class LocalizedPattern(Strict):
+    """A regular expression for questions in each language."""
+
+    zh: re.Pattern[str]
+    en: re.Pattern[str]
+
+
+class LocalizedShare(Strict):
+    """A share from 0 to 1 for questions in each language."""
+
+    zh: Share
+    en: Share
+
+
+class SimpleQuestion(Strict):
+    """Which questions one search may answer."""
+
+    most_terms: Annotated[int, Field(strict=True, ge=1, le=1000)]
+    compound_words: LocalizedPattern
+
+
+class SufficientEvidence(Strict):
+    """When the best `passages` of a search are evidence enough."""
+
+    passages: Annotated[int, Field(strict=True, ge=1, le=10)]
+    least_coverage: LocalizedShare
+
+
+class EarlySearchPolicy(Strict):
+    """What the first search brings in, and when it ends the research."""
+
+    remembered_passages: Count
+    simple_question: SimpleQuestion
+    sufficient_evidence: SufficientEvidence
+
+
 class Workflow(Strict):
     """Order and limits of the flow."""
 
@@ -134,6 +173,8 @@ class Workflow(Strict):
     research_reminders: Count
     context_trim: ContextTrim
     insufficient_marker: Annotated[str, Field(pattern=r"^[A-Z]+(_[A-Z]+)+$")]
+    early_search: EarlySearchPolicy
+    research_model_calls: Annotated[int, Field(strict=True, ge=1, le=10)]
 
 
 class Texts(Strict):
@@ -141,6 +182,9 @@ class Texts(Strict):
 
     refusal: Localized
     execution_summary: Localized
+    report_brief: Localized
+    partial_rule: Localized
+    partial_rule_open: Localized
     search_result: Localized
     search_nothing: Localized
     evidence: Localized

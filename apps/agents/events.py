@@ -26,10 +26,14 @@ class StageStarted:
 
 @dataclass(frozen=True, slots=True)
 class StageFinished:
-    """A stage ended; `result` is its contract: Intent-, Execution- or OrganizationResult."""
+    """A stage ended; `result` is its contract: Intent-, Execution- or OrganizationResult.
+
+    `discarded_call_id` is the call of a search that ran in vain beside the stage.
+    """
 
     stage: Stage
     result: BaseModel
+    discarded_call_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

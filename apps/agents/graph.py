@@ -1,7 +1,12 @@
-"""The LangGraph flow: intent, then, unless it answers directly, execution and organization."""
+"""The LangGraph flow: intent, then, unless it answers directly, execution and organization.
+
+The first search runs beside the intent stage. When a rule finds its evidence enough, the main
+agent writes at once; when the main agent does not, the research agent searches on, once.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -11,7 +16,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime  # noqa: TC002 - LangGraph reads the annotations
 
 from apps.agents.blueprints import blueprints
+from apps.agents.early_search import EarlySearch, FirstSearch
 from apps.agents.events import (
+    AnswerStarted,
     Outcome,
     SourcesFound,
     StageFinished,
@@ -24,16 +31,17 @@ from apps.agents.refusals import refusal_text
 from apps.agents.research_agent import build_research_agent
 from apps.agents.results import ExecutionResult, IntentResult, OrganizationResult
 from apps.agents.run_context import RunContext
-from apps.agents.stages.execution import research
+from apps.agents.stages.execution import research, research_early
 from apps.agents.stages.intent import recognise_intent
 from apps.agents.stages.organization import write_answer
 from apps.core.passages import Evidence  # noqa: TC001 - LangGraph reads the annotations
-from apps.llm.factory import chat_model
+from apps.llm.factory import chat_is_embedded, chat_model
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
     from apps.agents.blueprints import Language
+    from apps.agents.events import RunEvent
     from kbqa_project.env import Environment
 
 type FlowGraph = CompiledStateGraph[Any, RunContext, Any, Any]
@@ -42,11 +50,18 @@ _building = RLock()
 
 
 class FlowState(TypedDict, total=False):
-    """What the stages hand on; `outcome` and `text` are set by the stage that ends the run."""
+    """What the stages hand on; `outcome` and `text` are set by the stage that ends the run.
 
+    The research `is_open` when no model has searched yet; then organization may hand back to
+    execution, which finds `first` to go on from.
+    """
+
+    early: EarlySearch
     intent: IntentResult
+    first: FirstSearch
     execution: ExecutionResult
     evidence: Evidence
+    is_open: bool
     outcome: Outcome
     text: str
     cited_labels: tuple[str, ...]
@@ -70,8 +85,8 @@ def _flow_graph(env: Environment, language: Language) -> FlowGraph:
     graph.add_edge(START, "intent")
     graph.add_conditional_edges("intent", _after_intent, [END, "execution"])
     graph.add_conditional_edges("execution", _after_execution, ["refusal", "organization"])
+    graph.add_conditional_edges("organization", _after_organization, [END, "execution"])
     graph.add_edge("refusal", END)
-    graph.add_edge("organization", END)
     return graph.compile(name="answer_question")
 
 
@@ -80,6 +95,9 @@ class _Stages:
 
     def __init__(self, language: Language) -> None:
         self._intent_model = chat_model("intent")
+        # The embedded model researches for nothing, and better than by the first search alone
+        # (measured: evidence complete .98 instead of .71 where one passage names the next).
+        self._saves_calls = not chat_is_embedded("execution")
         research_agent = build_research_agent(chat_model("execution"), language)
         self._research = partial(research, research_agent)
         self._main_agent = build_main_agent(chat_model("organization"), language, self._research)
@@ -87,29 +105,61 @@ class _Stages:
     async def intent(self, state: FlowState, runtime: Runtime[RunContext]) -> FlowState:
         run = runtime.context
         run.emit(StageStarted("intent"))
-        result = await recognise_intent(self._intent_model, run)
-        run.emit(StageFinished("intent", result))
+        early = EarlySearch.start(run)
+        try:
+            result = await recognise_intent(self._intent_model, run)
+        except BaseException:
+            early.cancel()
+            raise
         if result.route != blueprints().workflow.short_circuit.route:
-            return {"intent": result}
+            run.emit(StageFinished("intent", result))
+            return {"intent": result, "early": early}
+        run.emit(StageFinished("intent", result, discarded_call_id=early.call_id))
         text = result.assistant_text or ""
         run.emit(TokenProduced(text))
+        await early.discard()
         return {"intent": result, "outcome": "direct", "text": text}
 
     async def execution(self, state: FlowState, runtime: Runtime[RunContext]) -> FlowState:
         run = runtime.context
+        question = state["intent"].execution_brief or ""
+        if "first" in state:
+            return await self._search_on(question, state, run)
         run.emit(StageStarted("execution"))
-        result, evidence = await self._research(state["intent"].execution_brief or "", run)
+        first = await state["early"].take()
+        if self._saves_calls and (found := research_early(question, first, run)):
+            result, evidence = found
+            run.emit(StageFinished("execution", result))
+            return {"first": first, "execution": result, "evidence": evidence, "is_open": True}
+        return await self._search_on(question, {"first": first}, run)
+
+    async def _search_on(self, question: str, state: FlowState, run: RunContext) -> FlowState:
+        """Let the research agent search after the first search; then the research is over."""
+        first = state["first"]
+        result, evidence = await self._research(question, run, first)
         run.emit(StageFinished("execution", result))
         run.emit(SourcesFound(evidence.sources))
-        return {"execution": result, "evidence": evidence}
+        return {"first": first, "execution": result, "evidence": evidence, "is_open": False}
 
     async def organization(self, state: FlowState, runtime: Runtime[RunContext]) -> FlowState:
         run = runtime.context
         run.emit(StageStarted("organization"))
-        answer = await write_answer(self._main_agent, state["execution"], state["evidence"], run)
-        if answer is None:
-            return await _refuse(state, runtime)
-        return _ended(run, "answered", answer.text, answer.cited)
+        asked = _announcing(state["evidence"], run) if state["is_open"] else run
+        answer = await write_answer(self._main_agent, state["execution"], state["evidence"], asked)
+        if answer is not None:
+            return _ended(run, "answered", answer.text, answer.cited)
+        return {} if state["is_open"] else await _refuse(state, runtime)
+
+
+def _announcing(evidence: Evidence, run: RunContext) -> RunContext:
+    """Return the context of an answer whose sources are told when it begins, and not before."""
+
+    def emit(event: RunEvent) -> None:
+        if isinstance(event, AnswerStarted):
+            run.emit(SourcesFound(evidence.sources))
+        run.emit(event)
+
+    return replace(run, emit=emit, is_research_open=True)
 
 
 async def _refuse(state: FlowState, runtime: Runtime[RunContext]) -> FlowState:
@@ -135,3 +185,7 @@ def _after_intent(state: FlowState) -> str:
 def _after_execution(state: FlowState, runtime: Runtime[RunContext]) -> str:
     threshold = runtime.context.limits.evidence_threshold
     return "organization" if is_sufficient(state["evidence"], threshold) else "refusal"
+
+
+def _after_organization(state: FlowState) -> str:
+    return END if "outcome" in state else "execution"

@@ -35,4 +35,5 @@ class RunContext:
     limits: RunLimits
     emit: Callable[[RunEvent], None]
     calls: CallLog | None = None
+    is_research_open: bool = False  # more can be searched when the evidence is not enough
     trim_levels: dict[Stage, int] = field(default_factory=dict)  # see `trimming`

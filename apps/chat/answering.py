@@ -9,31 +9,29 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from asgiref.sync import sync_to_async
-from django.conf import settings
 from django.db import OperationalError, connections
-from django.utils import translation
 
-from apps.accounts.profiles import LANGUAGE_TAGS, read_person
-from apps.agents.context import UserAgentContext
-from apps.agents.events import TokenProduced, Turn
+from apps.agents.events import TokenProduced
 from apps.agents.tracing import named_run
 from apps.chat import runs
 from apps.chat.call_ledger import CallLedger
 from apps.chat.endings import StartedTurn, fail_turn, finish_turn, save_partial
 from apps.chat.errors import RunAbandonedError, RunInterruptedError, RunStoppedError
-from apps.chat.models import AgentChatMessage, MessageRole, MessageStatus
+from apps.chat.models import AgentChatMessage
 from apps.chat.transcript import Transcript
+from apps.chat.turn_context import turn_context
 from apps.chat.turns import resend_turn, start_turn
 from apps.core.cleaning import clean_text
 from apps.documents.search import search_passages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from uuid import UUID
 
     from apps.accounts.models import User
     from apps.chat.models import AgentChatSession
     from apps.chat.stream_events import AnswerFailed, AnswerSaved, StreamEvent
+    from apps.chat.turn_context import TurnContext
     from apps.core.errors import AppError
     from apps.core.passages import Passage, SearchPort
 
@@ -85,25 +83,25 @@ class Answering:
 
     async def answer(self, publish: Callable[[StreamEvent], None]) -> AnswerSaved | AnswerFailed:
         """Drive the flow, publish its events and store the answer."""
-        history, owner = await sync_to_async(_read_turn)(self._turn)
+        asked = await sync_to_async(turn_context)(self._turn)
         keeper = asyncio.create_task(self._keep_partial())
         try:
             with named_run(self._turn.run_id):
-                await self._follow_flow(history, owner, publish)
+                await self._follow_flow(asked, publish)
         finally:
             keeper.cancel()
         return await sync_to_async(_insist)(finish_turn, self._turn, self._transcript)
 
     async def _follow_flow(
-        self, history: list[Turn], owner: User, publish: Callable[[StreamEvent], None]
+        self, asked: TurnContext, publish: Callable[[StreamEvent], None]
     ) -> None:
         from apps.agents.flow import answer_question  # noqa: PLC0415 - the agent stack is slow
 
         flow = answer_question(
             self._turn.question,
-            history=history,
-            context=await sync_to_async(_context_of)(owner),
-            search=search_port(owner),
+            history=asked.history,
+            context=asked.person,
+            search=search_port(asked.owner, cited=asked.cited),
             calls=self._ledger,
         )
         async with aclosing(flow) as events:
@@ -132,19 +130,24 @@ class Answering:
                 kept = text
 
 
-def search_port(owner: User) -> SearchPort:
-    """Return a port that searches one person's documents, off the event loop's thread."""
+def search_port(owner: User, cited: Sequence[UUID] = ()) -> SearchPort:
+    """Return a port that searches one person's documents, off the event loop's thread.
 
-    async def search(query: str, *, limit: int) -> list[Passage]:
-        return await asyncio.to_thread(_search, query, owner=owner, limit=limit)
+    `cited` are the chunks that may be remembered.
+    """
+
+    async def search(query: str, *, limit: int, remembered: int = 0) -> list[Passage]:
+        also = cited if remembered else ()
+        found = await asyncio.to_thread(_search, query, owner=owner, limit=limit, also=also)
+        return found[: limit + remembered]
 
     return search
 
 
-def _search(query: str, *, owner: User, limit: int) -> list[Passage]:
+def _search(query: str, *, owner: User, limit: int, also: Sequence[UUID]) -> list[Passage]:
     """Search in a pool thread, which outlives the search: its database connection is closed."""
     try:
-        return search_passages(query, owner=owner, limit=limit)
+        return search_passages(query, owner=owner, limit=limit, also=also)
     finally:
         connections.close_all()
 
@@ -170,39 +173,6 @@ async def _begin[**P](
 def _abandon(beginning: asyncio.Task[StartedTurn]) -> None:
     if not beginning.cancelled() and beginning.exception() is None:
         runs.cancel(beginning.result().run_id, RunAbandonedError())
-
-
-def _read_turn(turn: StartedTurn) -> tuple[list[Turn], User]:
-    """Return the last completed messages before the placeholder, oldest first, and the asker."""
-    placeholder = AgentChatMessage.objects.select_related("session__user").get(id=turn.message_id)
-    earlier = (
-        AgentChatMessage.objects.conversation()
-        .filter(session_id=turn.session_id, status=MessageStatus.COMPLETED)
-        .exclude(id=turn.question_id)
-        .reverse()[: settings.ENV.history_message_limit]
-    )
-    history = [
-        Turn("user" if message.role == MessageRole.USER else "assistant", message.content)
-        for message in reversed(earlier)
-    ]
-    return history, placeholder.session.user
-
-
-def _context_of(owner: User) -> UserAgentContext:
-    """Return who asks; without a profile the language of the page counts."""
-    person = read_person(owner)
-    preferences = person.preferences
-    shown = translation.get_language() or settings.LANGUAGE_CODE
-    page_language = LANGUAGE_TAGS.get(shown, shown)
-    return UserAgentContext(
-        user_id=owner.id,
-        username=person.username,
-        ai_language=preferences.ai_language if person.is_stored else page_language,
-        bio=person.bio,
-        interface_language=preferences.interface_language if person.is_stored else page_language,
-        time_zone=preferences.timezone,
-        country=preferences.country,
-    )
 
 
 def _insist[**P, R](store: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

@@ -188,24 +188,29 @@ def _end(
     tools = _store_side_messages(
         turn, transcript.tool_messages, first_seq, currency=message.currency
     )
-    _give_calls_to_tools(tools, transcript)
     lowest = AgentChatMessage.objects.filter(session_id=turn.session_id, seq__lt=0).aggregate(
         lowest=Min("seq")
     )["lowest"]
     audit = list(reversed(transcript.stage_results))
-    _store_side_messages(turn, audit, (lowest or 0) - len(audit), currency=message.currency)
+    audits = _store_side_messages(
+        turn, audit, (lowest or 0) - len(audit), currency=message.currency
+    )
+    _give_calls([*tools, *audits], transcript)
     book_run(turn.session_id, turn.run_id)
     return True
 
 
-def _give_calls_to_tools(tools: Sequence[AgentChatMessage], transcript: Transcript) -> None:
-    """Move the calls that served a tool to the message of its result."""
+def _give_calls(side_messages: Sequence[AgentChatMessage], transcript: Transcript) -> None:
+    """Move the calls that served a search to its result, or to the stage that discarded it."""
     if transcript.ledger is None:
         return
-    for message in tools:
-        if message.metadata["type"] == "tool_result":
-            calls = transcript.ledger.calls_for(str(message.metadata["call_id"]))
-            ModelCall.objects.filter(id__in=calls).update(message=message)
+    for message in side_messages:
+        facts = message.metadata
+        served = (
+            facts["call_id"] if facts["type"] == "tool_result" else facts.get("discarded_call_id")
+        )
+        calls = transcript.ledger.calls_for(str(served)) if served else []
+        ModelCall.objects.filter(id__in=calls).update(message=message)
 
 
 def _store_side_messages(

@@ -51,10 +51,14 @@ class ToolResult(BaseModel):
 
 
 class StageResult(BaseModel):
-    """The result contract of a stage, for the audit."""
+    """The result contract of a stage, for the audit.
+
+    A search that ran in vain beside the stage is charged here: `discarded_call_id` is its call.
+    """
 
     type: Literal["stage_result"] = "stage_result"
     stage: Stage
+    discarded_call_id: str | None = None
 
 
 class FailureFacts(BaseModel):

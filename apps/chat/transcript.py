@@ -165,7 +165,9 @@ class Transcript:
             SideMessage(
                 role=MessageRole.SYSTEM,
                 content=event.result.model_dump_json(),
-                metadata=StageResult(stage=event.stage).model_dump(mode="json"),
+                metadata=StageResult(
+                    stage=event.stage, discarded_call_id=event.discarded_call_id
+                ).model_dump(mode="json", exclude_none=True),
             )
         )
 

@@ -55,8 +55,11 @@ class Evidence:
 class SearchPort(Protocol):
     """Finds passages for a query among the documents that the asker may see."""
 
-    async def __call__(self, query: str, *, limit: int) -> list[Passage]:
+    async def __call__(self, query: str, *, limit: int, remembered: int = 0) -> list[Passage]:
         """Return at most `limit` passages, best first.
+
+        Behind them come at most `remembered` further ones, of those that earlier answers of the
+        conversation cite.
 
         Raises:
             AppError: when the vector store, the database or the embedding model is unavailable.

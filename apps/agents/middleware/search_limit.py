@@ -1,25 +1,29 @@
-"""Ends the research gracefully when its searches are used up or a search is repeated."""
+"""Ends the research gracefully when its searches or its model calls are used up."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from langchain.agents.middleware import AgentMiddleware, ModelResponse
+from langchain_core.messages import AIMessage
 
+from apps.agents.blueprints import blueprints
 from apps.agents.conversation import tool_queries
+from apps.agents.early_search import is_first_search
 from apps.agents.model_calls import ai_message
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from langchain.agents.middleware import ModelRequest
-    from langchain_core.messages import ToolCall
+    from langchain_core.messages import BaseMessage, ToolCall
 
 
 class LimitSearches(AgentMiddleware[Any, Any]):
-    """Drops the search calls above the limit and those that were made before.
+    """Ends the research without a further call when no search is left or the model was asked
+    often enough; drops the search calls above the limit and those that were made before.
 
-    A reply that loses all its calls ends the agent: what was found so far is the evidence.
+    A reply without calls ends the agent: what was found so far is the evidence.
     """
 
     async def awrap_model_call(
@@ -27,11 +31,13 @@ class LimitSearches(AgentMiddleware[Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        """Call the model and trim its search calls."""
-        response = await handler(request)
-        message = ai_message(response)
+        """Call the model, if it still may search, and trim its search calls."""
         made = tool_queries(request.messages)
         left = request.runtime.context.limits.max_searches - len(made)
+        if left <= 0 or _is_asked_enough(request.messages):
+            return ModelResponse(result=[AIMessage(content="")])
+        response = await handler(request)
+        message = ai_message(response)
         kept: list[ToolCall] = []
         for call in message.tool_calls:
             query = str(call["args"].get("query", "")).strip()
@@ -42,3 +48,8 @@ class LimitSearches(AgentMiddleware[Any, Any]):
             return response
         trimmed = message.model_copy(update={"tool_calls": kept})
         return ModelResponse(result=[trimmed])
+
+
+def _is_asked_enough(messages: Iterable[BaseMessage]) -> bool:
+    replies = [m for m in messages if isinstance(m, AIMessage) and not is_first_search(m)]
+    return len(replies) >= blueprints().workflow.research_model_calls

@@ -1,13 +1,17 @@
-"""Stage 2: the research agent's searches become evidence."""
+"""Stage 2: searches become evidence, with the research agent where the first search is not enough.
+
+Which of them ended the research is told in `execution_data["ended_by"]`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from apps.agents.blueprints import blueprints
-from apps.agents.evidence import is_sufficient, merge_evidence
+from apps.agents.evidence import is_sufficient, merge_evidence, source_name
+from apps.agents.evidence_rules import ends_research
 from apps.agents.results import ExecutionResult
 from apps.agents.tools.search_knowledge_base import NAME
 
@@ -17,22 +21,41 @@ if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
     from langgraph.graph.state import CompiledStateGraph
 
+    from apps.agents.early_search import FirstSearch
     from apps.agents.run_context import RunContext
     from apps.core.passages import Evidence, Passage
 
+    type EndedBy = Literal["early_search", "research_agent"]
+    type Found = tuple[ExecutionResult, Evidence]
+
+
+def research_early(question: str, first: FirstSearch, run: RunContext) -> Found | None:
+    """Return what the first search found when that is enough, without asking a model."""
+    if not ends_research(question, first.passages, threshold=run.limits.evidence_threshold):
+        return None
+    searches = [(first.query, first.passages)]
+    evidence = merge_evidence(question, searches, max_sources=run.limits.max_sources)
+    return _result(evidence, "", run, "early_search"), evidence
+
 
 async def research(
-    agent: CompiledStateGraph[Any, Any, Any, Any], question: str, run: RunContext
-) -> tuple[ExecutionResult, Evidence]:
-    """Return what the research agent found for a standalone question.
+    agent: CompiledStateGraph[Any, Any, Any, Any],
+    question: str,
+    run: RunContext,
+    first: FirstSearch | None = None,
+) -> Found:
+    """Return what the research agent found for a standalone question, after its `first` search.
 
     Raises:
         AppError: a search or the model failed.
     """
-    state = await agent.ainvoke({"messages": [HumanMessage(question)]}, context=run)
+    made = [] if first is None else first.messages(run)
+    asked = [HumanMessage(question), *made]
+    state = await agent.ainvoke({"messages": asked}, context=run)
     messages: list[BaseMessage] = state["messages"]
     evidence = merge_evidence(question, _searches(messages), max_sources=run.limits.max_sources)
-    return _result(evidence, str(messages[-1].text).strip(), run), evidence
+    summary = "" if len(messages) == len(asked) else str(messages[-1].text).strip()
+    return _result(evidence, summary, run, "research_agent"), evidence
 
 
 def _searches(messages: Sequence[BaseMessage]) -> list[tuple[str, Sequence[Passage]]]:
@@ -46,18 +69,28 @@ def _searches(messages: Sequence[BaseMessage]) -> list[tuple[str, Sequence[Passa
         for message in messages
         if isinstance(message, AIMessage)
         for call in message.tool_calls
+        if call["name"] == NAME
     ]
 
 
-def _result(evidence: Evidence, summary: str, run: RunContext) -> ExecutionResult:
-    counted = blueprints().texts.execution_summary.render(
-        run.user.language, searches=len(evidence.queries), passages=len(evidence.sources)
+def _result(
+    evidence: Evidence, summary: str, run: RunContext, ended_by: EndedBy
+) -> ExecutionResult:
+    texts, language = blueprints().texts, run.user.language
+    counted = texts.execution_summary.render(
+        language, searches=len(evidence.queries), passages=len(evidence.sources)
     )
     is_enough = is_sufficient(evidence, run.limits.evidence_threshold)
+    brief = texts.report_brief.render(
+        language,
+        queries="; ".join(evidence.queries),
+        sources="; ".join(f"{s.label} {source_name(s.passage)}" for s in evidence.sources) or "-",
+    )
     return ExecutionResult(
         status="SUCCESS" if is_enough else "PARTIAL",
         execution_summary=counted,
         execution_data={
+            "ended_by": ended_by,
             "question": evidence.question,
             "queries": list(evidence.queries),
             "sources": [
@@ -70,5 +103,5 @@ def _result(evidence: Evidence, summary: str, run: RunContext) -> ExecutionResul
                 for source in evidence.sources
             ],
         },
-        report_brief=summary or counted,
+        report_brief=summary or brief,
     )

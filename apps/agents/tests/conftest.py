@@ -78,7 +78,7 @@ def passage(index: int, score: float = 0.9) -> Passage:
 def fixed_search(*passages: Passage) -> SearchPort:
     """Return a port that finds the same passages for every query."""
 
-    async def search(query: str, *, limit: int) -> list[Passage]:
+    async def search(query: str, *, limit: int, remembered: int = 0) -> list[Passage]:
         assert query
         return list(passages)[:limit]
 
@@ -101,7 +101,7 @@ def real_search() -> SearchPort:
     model = embedding_model()
     matrix = np.array(model.embed_documents([content for _, content in DOCUMENTS]))
 
-    async def search(query: str, *, limit: int) -> list[Passage]:
+    async def search(query: str, *, limit: int, remembered: int = 0) -> list[Passage]:
         scores = matrix @ np.array(await asyncio.to_thread(model.embed_query, query))
         best = np.argsort(-scores, kind="stable")[:limit]
         return [replace(passage(int(i)), score=float(scores[i])) for i in best]

@@ -83,7 +83,7 @@ async def test_failing_search_fails_the_run_with_its_code() -> None:
     class StoreDownError(AppError):
         code = "VECTOR_STORE_UNAVAILABLE"
 
-    async def search(query: str, *, limit: int) -> list[Passage]:
+    async def search(query: str, *, limit: int, remembered: int = 0) -> list[Passage]:
         raise StoreDownError
 
     run = await run_flow("年假有多少天？", search)

@@ -17,7 +17,7 @@ from tests.fault_server import FaultServer, Pace
 pytestmark = pytest.mark.asyncio
 
 SEARCH = fixed_search(passage(0), passage(1))
-QUESTION = "年假多少天？"
+QUESTION = "年假和病假分别是多少天？"  # left to the research agent
 REFUSAL = "资料中没有找到能够回答这个问题的内容。可以换一种问法，或先上传包含相关内容的文档。"
 Use = Callable[..., None]
 
@@ -60,7 +60,7 @@ async def test_well_behaved_endpoint_is_answered(use_endpoint: Use) -> None:
     assert run.finished.outcome == "answered"
     assert run.finished.text == run.text == "根据资料可以确定这一点[S2]。其余内容见所列出处[S1]。"
     assert run.finished.cited_labels == ("S2", "S1")
-    assert len(server.requests) == 4
+    assert len(server.requests) == 3
 
 
 async def test_research_comes_before_the_answer_and_is_offered_as_data(use_endpoint: Use) -> None:
@@ -149,15 +149,17 @@ async def test_question_is_searched_when_the_models_words_find_too_little(
     use_endpoint: Use,
 ) -> None:
     queries: list[str] = []
+    brief = "员工的年假和病假分别是多少天？"
 
-    async def search(text: str, *, limit: int) -> list[Any]:
+    async def search(text: str, *, limit: int, remembered: int = 0) -> list[Any]:
         queries.append(text)
-        return [passage(0, 0.9 if text == QUESTION else 0.4)]
+        return [passage(0, 0.9 if text == brief else 0.4)]
 
-    with FaultServer(script(call_turn(query("a")), ANSWER)) as server:
+    asked = intent(route="NEEDS_EXECUTION", execution_brief=brief)
+    with FaultServer(script(call_turn(query("a")), ANSWER, intent=[asked])) as server:
         use_endpoint(server)
         run = await run_flow(QUESTION, search)
-    assert (queries, run.text) == (["a", QUESTION], "十五天[S1]。")
+    assert (queries, run.text) == ([QUESTION, "a", brief], "十五天[S1]。")
 
 
 async def test_calls_of_a_looping_model_are_bounded_and_all_reported(use_endpoint: Use) -> None:

@@ -54,11 +54,10 @@ async def test_each_stage_reports_its_calls(use_endpoint: Use) -> None:
     assert facts(calls) == [
         ("chat", "intent", "intent_agent", "completed"),
         ("chat", "execution", "research_agent", "completed"),
-        ("chat", "execution", "research_agent", "completed"),
         ("chat", "organization", "main_agent", "completed"),
     ]
     assert [call.begun for call in calls.ended] == calls.begun
-    assert len(server.requests) == 4
+    assert len(server.requests) == 3
 
 
 async def test_embedded_models_report_calls_without_tokens() -> None:
@@ -70,7 +69,7 @@ async def test_embedded_models_report_calls_without_tokens() -> None:
 
 
 async def test_query_embedding_names_the_tool_call_that_it_served(use_endpoint: Use) -> None:
-    async def search(text: str, *, limit: int) -> list[Any]:
+    async def search(text: str, *, limit: int, remembered: int = 0) -> list[Any]:
         await asyncio.to_thread(embedding_model().embed_query, text)
         return [passage(0)]
 

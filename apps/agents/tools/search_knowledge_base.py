@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ from apps.core.errors import AppError
 from apps.core.passages import Passage  # noqa: TC001 - read at run time
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from apps.agents.blueprints import Language
 
 NAME = "search_knowledge_base"
@@ -35,20 +38,35 @@ def search_tool(language: Language) -> StructuredTool:
     )
 
 
-async def _search(query: str, runtime: ToolRuntime[RunContext]) -> tuple[str, list[Passage]]:
-    run = runtime.context
-    call_id = runtime.tool_call_id or ""
+async def find(
+    run: RunContext, query: str, *, call_id: str, remembered: int = 0
+) -> list[Passage]:
+    """Search once, see SearchPort; the query's embedding is reported as a call for `call_id`.
+
+    Raises:
+        AppError: the search failed.
+    """
+    with reported_calls(run, "execution", tool_call_id=call_id):
+        return await run.search(query, limit=run.limits.top_k, remembered=remembered)
+
+
+@contextmanager
+def report_call(
+    run: RunContext, call_id: str, query: str
+) -> Iterator[Callable[[Sequence[Passage]], None]]:
+    """Tell of a search's call, and of its result when the given function is called with it."""
     returned = partial(ToolReturned, call_id, NAME)
+
+    def report(passages: Sequence[Passage]) -> None:
+        best = max((passage.score for passage in passages), default=None)
+        run.emit(returned(hit_count=len(passages), best_score=best))
+
     run.emit(ToolCalled(call_id, NAME, {"query": query}))
     try:
-        with reported_calls(run, "execution", tool_call_id=call_id):
-            passages = await run.search(query, limit=run.limits.top_k)
+        yield report
     except AppError as error:
         run.emit(returned(error_code=error.code))
         raise
-    best = max((passage.score for passage in passages), default=None)
-    run.emit(returned(hit_count=len(passages), best_score=best))
-    return search_content(passages, run), passages
 
 
 def search_content(passages: list[Passage], run: RunContext) -> str:
@@ -59,3 +77,11 @@ def search_content(passages: list[Passage], run: RunContext) -> str:
     return texts.search_result.render(
         language, count=len(passages), passages=passage_block(passages)
     )
+
+
+async def _search(query: str, runtime: ToolRuntime[RunContext]) -> tuple[str, list[Passage]]:
+    run, call_id = runtime.context, runtime.tool_call_id or ""
+    with report_call(run, call_id, query) as report:
+        passages = await find(run, query, call_id=call_id)
+        report(passages)
+    return search_content(passages, run), passages

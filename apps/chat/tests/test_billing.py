@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from apps.accounts.local_user import local_user
-from apps.agents.events import ToolCalled, ToolReturned
+from apps.agents.events import StageFinished, ToolCalled, ToolReturned
+from apps.agents.results import IntentResult
 from apps.chat.endings import fail_turn, finish_turn
 from apps.chat.errors import RunInterruptedError, RunStoppedError
 from apps.chat.models import AgentChatMessage, AgentChatSession, ModelCall
@@ -119,6 +120,29 @@ def test_query_embedding_is_charged_to_the_result_of_its_tool_call(session, turn
     ]
     assert session.messages.get(seq=3).metadata["cost_source"] == "custom_pricing"
     assert figures(session) == (5000, 2200, 0)
+
+
+@pytest.mark.django_db
+def test_discarded_search_is_charged_to_the_audit_of_its_stage(session, turn):
+    ledger = ledger_of(turn)
+    make_call(ledger, 1000, model="text-embedding-v4", kind="embedding", tool_call_id="first_1")
+    make_call(ledger, 1000)
+    intent = IntentResult(route="DIRECT_EXECUTION", intent_summary="问候", assistant_text="你好！")
+    ended = StageFinished("intent", intent, discarded_call_id="first_1")
+    finish_turn(turn, finished_transcript(outcome="direct", ledger=ledger, before=[ended]))
+    rows = session.messages.order_by("seq").values_list("seq", "role", "input_tokens", "cost")
+    assert list(rows) == [
+        (-1, "system", 1000, 500),
+        (1, "user", 0, 0),
+        (2, "assistant", 1000, 200),
+    ]
+    assert session.messages.get(seq=-1).metadata == {
+        "type": "stage_result",
+        "stage": "intent",
+        "discarded_call_id": "first_1",
+        "cost_source": "custom_pricing",
+    }
+    assert figures(session) == (2000, 700, 0)
 
 
 @pytest.mark.django_db
