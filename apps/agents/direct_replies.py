@@ -60,11 +60,18 @@ class _Rule:
     introductions: Phrases
     never: tuple[str, ...]
     courtesy: Phrases
+    claims: Phrases
+    conditions: Phrases
     agreement: Phrases
     conversation: Phrases
     speakers: Phrases
     sayings: Phrases
     headings: Phrases
+
+    @property
+    def known(self) -> Phrases:
+        """All words of replies: none of them is a name."""
+        return self.courtesy | self.agreement | self.conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +121,8 @@ def is_allowed(reply: str, run: RunContext) -> bool:
     if kind == "conversation":
         return _is_recollection(reply, run, first | rule.conversation, further | rule.conversation)
     allowed = (first if number == 0 else further for number in count())
-    return all(
-        is_covered(said.row, words)
-        for said, words in zip(_sentences(reply), allowed, strict=False)
-    )
+    pairs = zip(_sentences(reply), allowed, strict=False)
+    return all(_is_made_of(said.row, words) for said, words in pairs)
 
 
 def message_kind(message: str) -> Kind | None:
@@ -159,14 +164,36 @@ def _is_recollection(reply: str, run: RunContext, first: Phrases, further: Phras
         is_attributed = holds(said.row, rule.headings) or (
             holds(said.row, rule.speakers) and holds(said.row, rule.sayings)
         )
-        if not is_covered(said.row, words):
-            is_repeated = is_covered(said.row, words | earlier)
-            if not is_repeated or not (is_attributed or is_opened):
+        if not _is_made_of(said.row, words):
+            is_told = is_attributed or (is_opened and (said.is_item or _is_quoted(said.row, run)))
+            if not is_told or not is_covered(said.row, words | earlier):
                 return False
         is_opened = is_opened or (is_attributed and bool(_OPENING.search(said.text)))
         is_after_colon = said.text.rstrip("* _").endswith((":", "："))
         words = further
     return True
+
+
+def _is_made_of(row: Tokens, words: Phrases) -> bool:
+    """Whether a sentence has no other words, and is no verdict or claim out of place."""
+    rule = _rule()
+    if is_covered(row, rule.agreement):
+        return rule.agreement <= words
+    is_claim = holds(row, rule.claims) and not holds(row, rule.conditions)
+    return not is_claim and is_covered(row, words)
+
+
+def _is_quoted(row: Tokens, run: RunContext) -> bool:
+    """Whether an earlier message says just this, but for a connecting word before it."""
+    said = [
+        " ".join(("", *_without_marks(tokens(t.content, _rule().same)), "")) for t in run.history
+    ]
+    return any(
+        f" {' '.join(row[start:])} " in text
+        for start in (0, 1)
+        if is_covered(row[:start], _rule().courtesy)
+        for text in said
+    )
 
 
 def _fixed_reply(run: RunContext) -> str | None:
@@ -206,9 +233,13 @@ def _sentences(reply: str) -> Iterator[_Said]:
         mark = _LIST_MARK.match(line)
         begins_line = True
         for sentence in _SENTENCE.findall(line[mark.end() :] if mark else line):
-            if row := tuple(word for word in tokens(sentence, same) if word != "?"):
+            if row := _without_marks(tokens(sentence, same)):
                 yield _Said(row, sentence, begins_line=begins_line, is_item=bool(mark))
                 begins_line = False
+
+
+def _without_marks(row: Tokens) -> Tokens:
+    return tuple(word for word in row if word != "?")
 
 
 def _earlier(reply: str, run: RunContext) -> Phrases:
@@ -231,7 +262,8 @@ def _introduced(part: Tokens) -> Tokens:
         name = part[len(phrase) :]
         if part[: len(phrase)] == phrase and name and "?" not in name:
             longest = _LONGEST_HAN_NAME if is_han(name[0]) else _LONGEST_NAME
-            return name if len(name) <= longest else ()
+            is_name = len(name) <= longest and not is_covered(name, _rule().known)
+            return name if is_name else ()
     return ()
 
 
@@ -255,6 +287,8 @@ def _rule() -> _Rule:
         introductions=vocabulary(words.introductions, same),
         never=words.replies.never,
         courtesy=vocabulary(words.replies.courtesy, same).union(*described),
+        claims=vocabulary(words.replies.claims, same),
+        conditions=vocabulary(words.replies.conditions, same),
         agreement=vocabulary(words.replies.agreement, same),
         conversation=vocabulary(words.replies.conversation, same),
         speakers=vocabulary(words.attribution.speakers, same),

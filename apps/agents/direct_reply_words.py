@@ -43,10 +43,15 @@ class MessageWords(Strict):
 
 
 class ReplyWords(Strict):
-    """What replies may say; `never` are pieces of text that no reply has."""
+    """What replies may say.
+
+    `never` are pieces of text that no reply has; `claims` about the documents need a condition.
+    """
 
     never: Phrases
     courtesy: Phrases
+    claims: Phrases
+    conditions: Phrases
     agreement: Phrases
     conversation: Phrases
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
 
-from apps.agents.blueprints import LANGUAGES, blueprints
+from apps.agents.blueprints import (
+    CONFIG_DIR,
+    LANGUAGES,
+    BlueprintError,
+    blueprints,
+    load_blueprints,
+)
 from apps.agents.direct_replies import checked_intent, is_allowed, message_kind
 from apps.agents.events import Turn
 from apps.agents.results import IntentResult
@@ -23,6 +30,14 @@ if TYPE_CHECKING:
 CASES: dict[str, Any] = yaml.safe_load(
     Path(__file__).with_name("direct_reply_cases.yaml").read_text(encoding="utf-8")
 )
+HONEST = [
+    case
+    for name in ("honest", "honest_unseen", "honest_late", "honest_last")
+    for case in CASES[name]
+]
+DISHONEST = [
+    case for name in ("dishonest", "dishonest_unseen", "dishonest_late") for case in CASES[name]
+]
 LIMITS = RunLimits(top_k=5, max_searches=3, max_sources=8, evidence_threshold=None)
 # What has no fixed reply goes to the documents; these messages are small talk by themselves.
 SMALL_TALK = {"assent", "farewell", "greeting", "thanks", "identity", "product", "conversation"}
@@ -55,14 +70,14 @@ def direct(reply: str, **fields: Any) -> IntentResult:
     )
 
 
-@pytest.mark.parametrize("case", [*CASES["honest"], *CASES["honest_unseen"]], ids=str)
+@pytest.mark.parametrize("case", HONEST, ids=str)
 def test_honest_reply_is_given_as_it_is(case: list[str]) -> None:
     message, reply, *conversation = case
     result = direct(reply)
     assert checked_intent(result, run_of(message, turns(*conversation))) == result
 
 
-@pytest.mark.parametrize("case", [*CASES["dishonest"], *CASES["dishonest_unseen"]], ids=str)
+@pytest.mark.parametrize("case", DISHONEST, ids=str)
 def test_reply_with_facts_is_never_given(case: list[str]) -> None:
     message, reply, *conversation = case
     run = run_of(message, turns(*conversation))
@@ -133,18 +148,24 @@ def test_description_of_the_product_is_an_allowed_reply(language: str) -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        "?",
-        "...",
-        "",
-        "可以吗？",
-        "对吗",
-        "是不是",
-        "really?",
-        "right?",
-        "why",
-        "为什么",
-        "42",
-        "is it?",
+        *(
+            "?",
+            "...",
+            "",
+            "可以吗？",
+            "对吗",
+            "是不是",
+            "really?",
+            "right?",
+            "why",
+            "为什么",
+            "42",
+        ),
+        *("is it?", "is it good", "is that ok?", "is it free", "what is love", "say yes"),
+        *("what is the answer", "what day is today", "what does thanks mean", "who made chatgpt"),
+        *("谢谢用英语怎么说", "你好是什么意思", "春节是哪天", "今天是什么节日", "文件里说了什么"),
+        *("what is PDF", "how large is a pdf", "what does the document say", "how long is a day"),
+        *("can i get a refund", "do they support refunds", "人类是谁创造的", "中文和英文的区别"),
     ],
 )
 def test_message_that_may_ask_for_a_fact_is_not_small_talk(message: str) -> None:
@@ -254,3 +275,34 @@ async def test_small_talk_never_ends_in_a_refusal(
     outcome, text, prompt = await flow(use_endpoint, message, reply)
     assert (outcome, text) == ("direct", shown)
     assert blueprints().direct_replies.product.zh in prompt
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        (
+            "traditional: >-\n  ",
+            "traditional: >-\n  謝謝",
+            "direct_replies.yaml: traditional and simplified must have as many characters",
+        ),
+        (
+            "  thanks: {zh:",
+            "  thank: {zh:",
+            "direct_replies.yaml: fixed_replies.thank: unknown key",
+        ),
+        (
+            "$questions, en",
+            "$question, en",
+            "direct_replies.yaml: fixed_replies.conversation.zh: unknown placeholder question",
+        ),
+    ],
+)
+def test_mistake_in_the_words_is_one_line(tmp_path: Path, old: str, new: str, line: str) -> None:
+    folder = Path(shutil.copytree(CONFIG_DIR, tmp_path / "config"))
+    file = folder / "direct_replies.yaml"
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(BlueprintError) as caught:
+        load_blueprints(folder)
+    assert str(caught.value) == line
