@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DIMENSION = 64
-TIMEOUT_S = 300
+TIMEOUT_S = 600
 # Slow enough that a reader leaves before the answer has ended.
 PACE = Pace(first_token_s=0.4)
 
