@@ -128,6 +128,8 @@ def is_allowed(reply: str, run: RunContext) -> bool:
 def message_kind(message: str) -> Kind | None:
     """Return what the message asks for, None if it may be something for the documents."""
     rule = _rule()
+    if len(message) > blueprints().workflow.direct_max_chars:
+        return None
     row = tokens(message, rule.same)
     if holds(row, rule.cues["instructions"]):
         return "instructions"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def runs(row: Tokens, said: frozenset[str] | None = None) -> frozenset[Tokens]:
 
 def is_covered(row: Tokens, phrases: frozenset[Tokens]) -> bool:
     """Whether `row` is a chain of phrases."""
-    longest = max(map(len, phrases), default=0)
+    longest = max(_sizes(phrases), default=0)
     reached = {0}
     for start in range(len(row)):
         if start in reached:
@@ -61,8 +62,12 @@ def is_covered(row: Tokens, phrases: frozenset[Tokens]) -> bool:
 
 def holds(row: Tokens, phrases: frozenset[Tokens]) -> bool:
     """Whether one of the phrases stands in `row`."""
-    sizes = {len(phrase) for phrase in phrases}
-    return any(row[i : i + n] in phrases for n in sizes for i in range(len(row) - n + 1))
+    return any(row[i : i + n] in phrases for n in _sizes(phrases) for i in range(len(row) - n + 1))
+
+
+@lru_cache(maxsize=64)
+def _sizes(phrases: frozenset[Tokens]) -> frozenset[int]:
+    return frozenset(map(len, phrases))
 
 
 def is_han(token: str) -> bool:
