@@ -35,15 +35,17 @@ PIECE_CHARS = 2  # about one token of Chinese text
 NEVER = 10**9
 USAGE = {"prompt_tokens": 120, "completion_tokens": 30, "total_tokens": 150}
 WAITING_STEP_S = 0.02
+SMALL_TALK = {"你好": "你好！", "Hello": "Hello!"}
 
 
 @dataclass(slots=True)
 class Request:
-    """What a client sent; `seconds` is how long the answer took from then on."""
+    """What a client sent: `begun` as `time.perf_counter` has it, `seconds` until it was answered."""
 
     path: str
     body: dict[str, Any]
     headers: dict[str, str]
+    begun: float = field(default_factory=time.perf_counter)
     seconds: float = 0.0
     abandoned: threading.Event = field(default_factory=threading.Event)
 
@@ -150,7 +152,6 @@ class _Handler(BaseHTTPRequestHandler):
             self.path, body, {name.lower(): value for name, value in self.headers.items()}
         )
         self.owner.record(self.seen)
-        begun = time.perf_counter()
         try:
             if self.path.endswith("/embeddings"):
                 self._embeddings(body)
@@ -159,7 +160,7 @@ class _Handler(BaseHTTPRequestHandler):
         except (BrokenPipeError, ConnectionResetError):
             self.seen.abandoned.set()
             self.close_connection = True
-        self.seen.seconds = time.perf_counter() - begun
+        self.seen.seconds = time.perf_counter() - self.seen.begun
 
     def log_message(self, *_args: object) -> None:
         """Stay silent."""
@@ -177,11 +178,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _play_well(self, body: dict[str, Any]) -> None:
         tools = {tool["function"]["name"] for tool in body.get("tools", ())}
-        last = body["messages"][-1]
-        if "search_knowledge_base" in tools and last["role"] != "tool":
-            self._call_tool("search_knowledge_base", {"query": str(last["content"])[:200]}, body)
+        queries = _missing_queries(body) if "search_knowledge_base" in tools else []
+        if queries:
+            self._call_tool("search_knowledge_base", [{"query": q} for q in queries], body)
         else:
-            self._say(_answer(_question(body), str(last["content"])), body)
+            self._say(_answer(_question(body), str(body["messages"][-1]["content"])), body)
 
     def _replay(self, turn: dict[str, Any], body: dict[str, Any]) -> None:
         if "http" in turn:
@@ -197,10 +198,17 @@ class _Handler(BaseHTTPRequestHandler):
         pieces = [text[i : i + PIECE_CHARS] for i in range(0, len(text), PIECE_CHARS)]
         self._stream([{"content": piece} for piece in pieces], "stop", body)
 
-    def _call_tool(self, name: str, arguments: dict[str, str], body: dict[str, Any]) -> None:
-        function = {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)}
-        call = {"index": 0, "id": f"call_{len(self.owner.requests)}", "type": "function"}
-        self._stream([{"tool_calls": [call | {"function": function}]}], "tool_calls", body)
+    def _call_tool(self, name: str, wanted: list[dict[str, str]], body: dict[str, Any]) -> None:
+        calls = [
+            {
+                "index": index,
+                "id": f"call_{len(self.owner.requests)}_{index}",
+                "type": "function",
+                "function": {"name": name, "arguments": json.dumps(each, ensure_ascii=False)},
+            }
+            for index, each in enumerate(wanted)
+        ]
+        self._stream([{"tool_calls": [call]} for call in calls], "tool_calls", body)
 
     def _stream(self, deltas: list[dict[str, Any]], reason: str, body: dict[str, Any]) -> None:
         pace = self.owner.pace
@@ -287,13 +295,31 @@ def _repeated(turns: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _intent(owner: FaultServer, body: dict[str, Any]) -> str:
     if owner.intents is not None:
         return str(owner.intents.next()["text"])
+    question = _question(body)
+    reply = SMALL_TALK.get(question)
     result = {
-        "route": "NEEDS_EXECUTION",
-        "intent_summary": "question",
-        "execution_brief": _question(body),
+        "route": "DIRECT_EXECUTION" if reply else "NEEDS_EXECUTION",
+        "intent_summary": "small talk" if reply else "question",
+        "assistant_text": reply,
+        "execution_brief": None if reply else question,
         "safety_flags": [],
     }
     return json.dumps(result, ensure_ascii=False)
+
+
+def _missing_queries(body: dict[str, Any]) -> list[str]:
+    """Return what a researcher has to search: the question, then each of its questions at once."""
+    question = _question(body)
+    searched = {
+        json.loads(call["function"]["arguments"]).get("query")
+        for message in body["messages"]
+        for call in message.get("tool_calls") or ()
+    }
+    parts = [f"{part}？" for part in question.rstrip("？").split("？")]
+    if not searched and len(parts) == 1:
+        return [question[:200]]
+    missing = [part for part in parts if part not in searched]
+    return missing if len(parts) > 1 else []
 
 
 def _question(body: dict[str, Any]) -> str:
