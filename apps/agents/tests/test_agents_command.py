@@ -54,17 +54,13 @@ def test_prompts_are_those_of_a_run_with_their_places(language: Any) -> None:
 
 def test_json_tells_tools_models_limits_and_policies() -> None:
     told = json.loads(shown("--json", "--language", "en"))
-    assert [
-        (s["stage"], s["agent"], s["served_by"]["model"]) for s in told["stages"]
-    ] == [
+    assert [(s["stage"], s["agent"], s["served_by"]["model"]) for s in told["stages"]] == [
         ("intent", "intent_agent", "extractive"),
         ("execution", "research_agent", "extractive"),
         ("organization", "main_agent", "extractive"),
     ]
     (tool,) = told["stages"][1]["tools"]
-    description = (
-        blueprints().tools.search_knowledge_base.parameters["query"].description.en
-    )
+    description = blueprints().tools.search_knowledge_base.parameters["query"].description.en
     assert (tool["name"], tool["parameters"]["required"]) == (
         "search_knowledge_base",
         ["query"],
