@@ -52,24 +52,25 @@ def test_prompts_are_those_of_a_run_with_their_places(language: Any) -> None:
     assert "$max_searches" in stages[1]["system_prompt"]
 
 
-def test_json_tells_tools_models_limits_and_policies() -> None:
-    told = json.loads(shown("--json", "--language", "en"))
-    assert [(s["stage"], s["agent"], s["served_by"]["model"]) for s in told["stages"]] == [
+def test_json_tells_agents_models_and_tools() -> None:
+    stages = json.loads(shown("--json", "--language", "en"))["stages"]
+    assert [(s["stage"], s["agent"], s["served_by"]["model"]) for s in stages] == [
         ("intent", "intent_agent", "extractive"),
         ("execution", "research_agent", "extractive"),
         ("organization", "main_agent", "extractive"),
     ]
-    (tool,) = told["stages"][1]["tools"]
+    (tool,) = stages[1]["tools"]
     description = blueprints().tools.search_knowledge_base.parameters["query"].description.en
-    assert (tool["name"], tool["parameters"]["required"]) == (
-        "search_knowledge_base",
-        ["query"],
-    )
+    assert (tool["name"], tool["parameters"]["required"]) == ("search_knowledge_base", ["query"])
     assert tool["parameters"]["properties"]["query"] == {
         "description": description,
         "title": "Query",
         "type": "string",
     }
+
+
+def test_json_tells_limits_and_policies() -> None:
+    told = json.loads(shown("--json"))
     assert told["limits"] == {
         "searches": 3,
         "top_k": 5,
