@@ -40,7 +40,7 @@ SMALL_TALK = {"你好": "你好！", "Hello": "Hello!"}
 
 @dataclass(slots=True)
 class Request:
-    """What a client sent: `begun` as `time.perf_counter` has it, `seconds` until it was answered."""
+    """What a client sent; `begun` is of `time.perf_counter`, `seconds` how long answering took."""
 
     path: str
     body: dict[str, Any]
