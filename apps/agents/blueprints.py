@@ -19,6 +19,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from apps.agents.config_files import BlueprintError, read_text, read_yaml
 from apps.agents.config_forms import Language, Localized, Strict, Text
 from apps.agents.direct_reply_words import DirectReplyWords
+from apps.llm.retries import RetryPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,6 +69,7 @@ TEXT_PLACES: dict[str, frozenset[str]] = {
 
 
 Count = Annotated[int, Field(strict=True, ge=0, le=10)]
+Seconds = Annotated[float, Field(gt=0, le=3600)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Chars = Annotated[int, Field(strict=True, ge=1, le=100_000)]
 
@@ -162,6 +164,27 @@ class EarlySearchPolicy(Strict):
     sufficient_evidence: SufficientEvidence
 
 
+class StageSeconds(Strict):
+    """A time for each stage."""
+
+    intent: Seconds
+    execution: Seconds
+    organization: Seconds
+
+
+class EndpointRetries(Strict):
+    """How often and when a request to an endpoint is sent again."""
+
+    further_tries: Count
+    first_delay_s: Seconds
+    longest_delay_s: Seconds
+
+    @property
+    def policy(self) -> RetryPolicy:
+        """The same as the models take it."""
+        return RetryPolicy(self.further_tries, self.first_delay_s, self.longest_delay_s)
+
+
 class Workflow(Strict):
     """Order and limits of the flow."""
 
@@ -174,6 +197,8 @@ class Workflow(Strict):
     context_trim: ContextTrim
     insufficient_marker: Annotated[str, Field(pattern=r"^[A-Z]+(_[A-Z]+)+$")]
     early_search: EarlySearchPolicy
+    stage_timeout_s: StageSeconds
+    endpoint_retries: EndpointRetries
     research_model_calls: Annotated[int, Field(strict=True, ge=1, le=10)]
 
 

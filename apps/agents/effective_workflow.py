@@ -13,13 +13,13 @@ from django.conf import settings
 from apps.agents.blueprints import PLACES, blueprints, prompt_file
 from apps.agents.tools.parameters import parameters_model
 from apps.llm.factory import (
+    chat_is_embedded,
     chat_model_name,
     chat_provider,
     embedding_model_name,
     embedding_provider,
     evidence_threshold,
 )
-from apps.llm.retries import RETRIES
 
 if TYPE_CHECKING:
     from apps.agents.blueprints import Language, Localized, Stage, ToolBlueprint, Workflow
@@ -80,7 +80,6 @@ class EffectiveWorkflow:
     rules: dict[str, Any]
     limits: dict[str, float | None]
     timeouts_s: dict[str, float]
-    retries: dict[str, float]
     is_traced: bool
 
 
@@ -100,11 +99,6 @@ def effective_workflow(language: Language) -> EffectiveWorkflow:
         rules=workflow.model_dump(mode="json", exclude={"stages"}),
         limits=_limits(),
         timeouts_s=_timeouts(),
-        retries={
-            "further_tries": RETRIES.further_tries,
-            "first_delay_s": RETRIES.first_delay_s,
-            "longest_delay_s": RETRIES.longest_delay_s,
-        },
         is_traced=settings.ENV.is_traced,
     )
 
@@ -136,12 +130,19 @@ def _tool(name: str, language: Language) -> OfferedTool:
 
 def _early_ends(workflow: Workflow) -> tuple[EarlyEnd, ...]:
     direct, marker = workflow.short_circuit, workflow.insufficient_marker
-    return (
-        EarlyEnd(direct.stage, f"the route is {direct.route}", "its reply is the answer"),
-        EarlyEnd("execution", "the first search suffices (early_search)", "no model is called"),
-        EarlyEnd("execution", "the evidence is below the threshold", "the refusal of texts.yaml"),
-        EarlyEnd("organization", f"the model writes {marker}", "the refusal of texts.yaml"),
+    weak = EarlyEnd(
+        "execution", "the evidence is below the threshold", "the refusal of texts.yaml"
     )
+    ends = [
+        EarlyEnd(direct.stage, f"the route is {direct.route}", "its reply is the answer"),
+        weak,
+    ]
+    told = "the refusal of texts.yaml"
+    if not chat_is_embedded("execution"):
+        found = "the first search suffices (early_search)"
+        ends.insert(1, EarlyEnd("execution", found, "no model is called"))
+        told = f"the research agent searches on if it was spared, else {told}"
+    return (*ends, EarlyEnd("organization", f"the model writes {marker}", told))
 
 
 def _limits() -> dict[str, float | None]:

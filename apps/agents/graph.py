@@ -33,6 +33,7 @@ from apps.agents.results import ExecutionResult, IntentResult, OrganizationResul
 from apps.agents.run_context import RunContext
 from apps.agents.stages.execution import research, research_early
 from apps.agents.stages.intent import recognise_intent
+from apps.agents.stages.limit import stage_limit
 from apps.agents.stages.organization import write_answer
 from apps.core.passages import Evidence  # noqa: TC001 - LangGraph reads the annotations
 from apps.llm.factory import chat_is_embedded, chat_model
@@ -94,20 +95,23 @@ class _Stages:
     """The nodes that call models, bound to the agents of one configuration and language."""
 
     def __init__(self, language: Language) -> None:
-        self._intent_model = chat_model("intent")
+        retries = blueprints().workflow.endpoint_retries.policy
+        self._intent_model = chat_model("intent", retries)
         # The embedded model researches for nothing, and better than by the first search alone
         # (measured: evidence complete .98 instead of .71 where one passage names the next).
         self._saves_calls = not chat_is_embedded("execution")
-        research_agent = build_research_agent(chat_model("execution"), language)
+        research_agent = build_research_agent(chat_model("execution", retries), language)
         self._research = partial(research, research_agent)
-        self._main_agent = build_main_agent(chat_model("organization"), language, self._research)
+        writer = chat_model("organization", retries)
+        self._main_agent = build_main_agent(writer, language, self._research)
 
     async def intent(self, state: FlowState, runtime: Runtime[RunContext]) -> FlowState:
         run = runtime.context
         run.emit(StageStarted("intent"))
         early = EarlySearch.start(run)
         try:
-            result = await recognise_intent(self._intent_model, run)
+            async with stage_limit("intent"):
+                result = await recognise_intent(self._intent_model, run)
         except BaseException:
             early.cancel()
             raise
@@ -126,7 +130,8 @@ class _Stages:
         if "first" in state:
             return await self._search_on(question, state, run)
         run.emit(StageStarted("execution"))
-        first = await state["early"].take()
+        async with stage_limit("execution"):
+            first = await state["early"].take()
         if self._saves_calls and (found := research_early(question, first, run)):
             result, evidence = found
             run.emit(StageFinished("execution", result))
@@ -136,7 +141,8 @@ class _Stages:
     async def _search_on(self, question: str, state: FlowState, run: RunContext) -> FlowState:
         """Let the research agent search after the first search; then the research is over."""
         first = state["first"]
-        result, evidence = await self._research(question, run, first)
+        async with stage_limit("execution"):
+            result, evidence = await self._research(question, run, first)
         run.emit(StageFinished("execution", result))
         run.emit(SourcesFound(evidence.sources))
         return {"first": first, "execution": result, "evidence": evidence, "is_open": False}
@@ -145,7 +151,10 @@ class _Stages:
         run = runtime.context
         run.emit(StageStarted("organization"))
         asked = _announcing(state["evidence"], run) if state["is_open"] else run
-        answer = await write_answer(self._main_agent, state["execution"], state["evidence"], asked)
+        async with stage_limit("organization"):
+            answer = await write_answer(
+                self._main_agent, state["execution"], state["evidence"], asked
+            )
         if answer is not None:
             return _ended(run, "answered", answer.text, answer.cited)
         return {} if state["is_open"] else await _refuse(state, runtime)

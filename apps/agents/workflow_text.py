@@ -41,7 +41,6 @@ def workflow_text(workflow: EffectiveWorkflow, *, with_prompts: bool) -> str:
     lines += _section("Rules (config/workflow.yaml)", workflow.rules)
     lines += _section("Limits (settings)", workflow.limits)
     lines += _section("Time-outs in seconds (settings)", workflow.timeouts_s)
-    lines += _section("Retries on 429, 5xx and broken connections", workflow.retries)
     lines += ["Tracing", *_row("LangSmith", "on" if workflow.is_traced else "off")]
     return "\n".join(lines)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from django.conf import settings
 
 from apps.llm.calls import EMBEDDED_VENDOR
+from apps.llm.retries import RETRIES, RetryPolicy
 from apps.llm.vendors import request_url, vendor_of, vendor_of_model
 
 if TYPE_CHECKING:
@@ -28,12 +29,12 @@ EMBEDDED_EMBEDDING_NAME = "multilingual-e5-small (embedded)"
 _building = RLock()
 
 
-def chat_model(stage: Stage) -> BaseChatModel:
+def chat_model(stage: Stage, retries: RetryPolicy = RETRIES) -> BaseChatModel:
     """Return the chat model of a stage; stages with the same model share one object."""
     env: Environment = settings.ENV
     with _building:
         vendor, model = _choice(env, stage)
-        return _embedded_chat(env) if model is None else _remote_chat(env, vendor, model)
+        return _embedded_chat(env) if model is None else _remote_chat(env, vendor, model, retries)
 
 
 def embedding_model() -> EmbeddingModel:
@@ -112,7 +113,9 @@ def _embedded_chat(env: Environment) -> BaseChatModel:
 
 
 @lru_cache(maxsize=8)
-def _remote_chat(env: Environment, vendor: str | None, model: str) -> BaseChatModel:
+def _remote_chat(
+    env: Environment, vendor: str | None, model: str, retries: RetryPolicy
+) -> BaseChatModel:
     from apps.llm.openai_compatible import (  # noqa: PLC0415 - slow
         OpenAICompatibleChat,
         TimeLimits,
@@ -123,7 +126,7 @@ def _remote_chat(env: Environment, vendor: str | None, model: str) -> BaseChatMo
     limits = TimeLimits(env.connect_timeout_s, env.first_token_timeout_s, env.idle_timeout_s)
     own = None if vendor is None else _vendor_endpoint(env, vendor, model)
     endpoint = own or env.general_endpoint(model)
-    return OpenAICompatibleChat(endpoint=endpoint, limits=limits)
+    return OpenAICompatibleChat(endpoint=endpoint, limits=limits, retries=retries)
 
 
 @lru_cache(maxsize=4)

@@ -26,7 +26,7 @@ from apps.llm.calls import CallTarget, OpenCall
 from apps.llm.completions import RAW_USAGE, Completion
 from apps.llm.errors import AnswerTruncatedError, ContextTooLongError
 from apps.llm.prompt_texts import prompt_texts
-from apps.llm.retries import RETRIES
+from apps.llm.retries import RETRIES, RetryPolicy
 from apps.llm.vectors import checked_vectors
 from apps.llm.vendor_errors import (
     UPSTREAM_FAILURES,
@@ -70,6 +70,7 @@ class OpenAICompatibleChat(BaseChatModel):
 
     endpoint: Any
     limits: TimeLimits
+    retries: RetryPolicy = RETRIES
     _tls: ssl.SSLContext = PrivateAttr(default_factory=httpx2.create_ssl_context)
     # Connections belong to an event loop, so each loop has its own client.
     _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = PrivateAttr(
@@ -125,7 +126,7 @@ class OpenAICompatibleChat(BaseChatModel):
     async def _retried(
         self, messages: list[BaseMessage], **arguments: Any
     ) -> AsyncGenerator[ChatGenerationChunk]:
-        for attempt in range(RETRIES.further_tries + 1):
+        for attempt in range(self.retries.further_tries + 1):
             has_started = has_token = False
             try:
                 async with aclosing(self._recorded(messages, **arguments)) as chunks:
@@ -134,10 +135,10 @@ class OpenAICompatibleChat(BaseChatModel):
                         has_token = has_token or _is_token(chunk)
                         yield chunk
             except UPSTREAM_FAILURES as error:
-                if has_started or attempt == RETRIES.further_tries or not may_retry(error):
+                if has_started or attempt == self.retries.further_tries or not may_retry(error):
                     # The vendor's message may hold a key or a page of HTML: not chained.
                     raise _outgrown(app_error(error), has_token=has_token) from None
-                await asyncio.sleep(RETRIES.delay_s(attempt, retry_after_s(error)))
+                await asyncio.sleep(self.retries.delay_s(attempt, retry_after_s(error)))
             else:
                 return
 

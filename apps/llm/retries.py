@@ -24,6 +24,7 @@ class RetryPolicy:
         return min(self.longest_delay_s, backed_off if asked_s is None else asked_s)
 
 
-# After 429, 5xx and broken connections only, see `vendor_errors.may_retry`; an answer whose first
-# token has arrived is never asked for again.
+# For embeddings, and for chat models that are told nothing else. After 429, 5xx and broken
+# connections only, see `vendor_errors.may_retry`; an answer whose first token has arrived is never
+# asked for again.
 RETRIES = RetryPolicy(further_tries=2, first_delay_s=0.5, longest_delay_s=5.0)

@@ -86,11 +86,6 @@ def test_json_tells_limits_and_policies() -> None:
         "run": 180,
         "embedding": 30,
     }
-    assert told["retries"] == {
-        "further_tries": 2,
-        "first_delay_s": 0.5,
-        "longest_delay_s": 5,
-    }
     rules = blueprints().workflow.model_dump(mode="json", exclude={"stages"})
     assert (told["rules"], told["is_traced"]) == (rules, False)
 

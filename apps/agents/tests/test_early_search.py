@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 
-from apps.agents.events import SourcesFound, StageFinished, ToolCalled, ToolReturned, Turn
+from apps.agents.blueprints import blueprints
+from apps.agents.events import (
+    SourcesFound,
+    StageFinished,
+    StageStarted,
+    ToolCalled,
+    ToolReturned,
+    Turn,
+)
 from apps.agents.flow import answer_question
 from apps.agents.tests.conftest import USER, Run, fixed_search, passage, run_flow
 from apps.agents.tests.test_flow_faults import (
@@ -31,6 +39,7 @@ pytestmark = pytest.mark.asyncio
 SIMPLE = "年假有多少天？"
 COMPOUND = "年假和病假分别是多少天？"
 SEARCH = fixed_search(passage(0), passage(1))
+HANGING = text_turn("十五", end="hang")
 MARKER = text_turn("INSUFFICIENT_EVIDENCE")
 DIRECT = intent(route="DIRECT_EXECUTION", assistant_text="你好！")
 Use = Callable[..., None]
@@ -226,3 +235,37 @@ async def test_first_search_alone_remembers_what_was_cited(use_endpoint: Use) ->
 async def test_embedded_model_researches_without_the_rule() -> None:
     run = await run_flow(SIMPLE, SEARCH)
     assert (run.finished.outcome, ended_by(run)) == ("answered", ["research_agent"])
+
+
+@pytest.mark.parametrize(
+    ("stage", "turns"),
+    [("execution", [HANGING]), ("organization", [text_turn("摘要。"), HANGING])],
+)
+async def test_stage_that_takes_too_long_fails_the_run(
+    use_endpoint: Use, monkeypatch: pytest.MonkeyPatch, stage: str, turns: list[dict[str, Any]]
+) -> None:
+    loaded = blueprints()
+    limits = loaded.workflow.stage_timeout_s.model_copy(update={stage: 0.3})
+    workflow = loaded.workflow.model_copy(update={"stage_timeout_s": limits})
+    changed = loaded.model_copy(update={"workflow": workflow})
+    monkeypatch.setattr("apps.agents.stages.limit.blueprints", lambda: changed)
+    with FaultServer(script(*turns)) as server:
+        use_endpoint(server)
+        run = await run_flow(COMPOUND, SEARCH)
+    assert run.error is not None
+    assert (run.error.code, run.of(StageStarted)[-1].stage) == ("MODEL_TIMEOUT", stage)
+
+
+async def test_retries_are_those_of_the_workflow(
+    use_endpoint: Use, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = blueprints()
+    once = loaded.workflow.endpoint_retries.model_copy(update={"further_tries": 0})
+    workflow = loaded.workflow.model_copy(update={"endpoint_retries": once})
+    changed = loaded.model_copy(update={"workflow": workflow})
+    monkeypatch.setattr("apps.agents.graph.blueprints", lambda: changed)
+    with FaultServer(script({"http": 503, "headers": {"Retry-After": "0"}})) as server:
+        use_endpoint(server)
+        run = await run_flow(SIMPLE, SEARCH)
+    assert run.error is not None
+    assert len(server.requests) == 2  # the intent stage, and one try of the main agent

@@ -38,9 +38,7 @@ def search_tool(language: Language) -> StructuredTool:
     )
 
 
-async def find(
-    run: RunContext, query: str, *, call_id: str, remembered: int = 0
-) -> list[Passage]:
+async def find(run: RunContext, query: str, *, call_id: str, remembered: int = 0) -> list[Passage]:
     """Search once, see SearchPort; the query's embedding is reported as a call for `call_id`.
 
     Raises:
