@@ -14,6 +14,8 @@ import shutil
 from functools import partial
 from typing import TYPE_CHECKING
 
+from apps.documents.vectors.milvus import COLLECTION
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
@@ -54,7 +56,16 @@ def _loads(database: MilvusLite, directory: Path) -> bool:
     has_data = next(directory.glob("partitions/**/*.parquet"), None) is not None
     if has_data and next(directory.glob("manifest.json*"), None) is None:
         return False
-    return _succeeds(lambda: database.get_collection(directory.name).load())
+    return _succeeds(partial(_open, database, directory.name))
+
+
+def _open(database: MilvusLite, name: str) -> None:
+    from apps.documents.vectors.exact_index import give_exact_index  # noqa: PLC0415 - owner only
+
+    collection = database.get_collection(name)
+    if name == COLLECTION:
+        give_exact_index(collection)
+    collection.load()
 
 
 def _read(path: Path) -> None:

@@ -51,8 +51,12 @@ class LocalFolder:
         Raises:
             OSError: the operating system refuses access to it.
         """
+        from apps.documents.vectors.exact_index import (  # noqa: PLC0415 - as above
+            train_without_warnings,
+        )
         from apps.documents.vectors.lite_service import start_service  # noqa: PLC0415 - as above
 
+        train_without_warnings()
         load_collections(self._database, self._path)
         self._service = start_service(self._database, self.uri)
 
