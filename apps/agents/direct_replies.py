@@ -16,8 +16,8 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from apps.agents.blueprints import LANGUAGES, blueprints
+from apps.agents.blueprints.direct_reply_words import Kind
 from apps.agents.citations import without_labels
-from apps.agents.direct_reply_words import Kind
 from apps.agents.results import IntentResult
 from apps.agents.wording import holds, is_covered, is_han, runs, tokens, vocabulary
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from apps.agents.blueprints import Language, Localized
-    from apps.agents.direct_reply_words import TalkWords
+    from apps.agents.blueprints.direct_reply_words import TalkWords
     from apps.agents.run_context import RunContext
     from apps.agents.wording import Tokens
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from apps.agents.config_forms import Localized, Strict, Text
+from apps.agents.blueprints.texts import Localized, Strict, Text
 
 Talk = Literal["greeting", "thanks", "farewell", "assent", "identity"]
 Kind = Talk | Literal["product", "conversation", "instructions"]
