@@ -55,13 +55,15 @@ class FirstSearch:
 
 
 class EarlySearch:
-    """One search in a task of its own, from `start` until it is taken or discarded."""
+    """One search in a task of its own, which ends with the run at the latest."""
 
     def __init__(self, run: RunContext, query: str) -> None:
         self.call_id = f"{CALL_PREFIX}{uuid4().hex}"
         self.query = query
         self._run = run
+        self._is_settled = False
         self._task = asyncio.create_task(self._search())
+        run.at_end.push_async_callback(self._end)
 
     @classmethod
     def start(cls, run: RunContext) -> Self:
@@ -75,6 +77,7 @@ class EarlySearch:
         Raises:
             AppError: the search failed.
         """
+        self._is_settled = True
         with report_call(self._run, self.call_id, self.query) as report:
             passages = await self._task
             report(passages)
@@ -83,16 +86,19 @@ class EarlySearch:
     async def discard(self) -> None:
         """Wait a moment, so that the cost is known, and forget what was found."""
         await asyncio.wait([self._task], timeout=DISCARD_WAIT_S)
-        self.cancel()
+        await self._end()
+
+    async def _end(self) -> None:
+        """End the search if it still runs; its failure is noted, unless somebody was told."""
+        self._task.cancel()
         (result,) = await asyncio.gather(self._task, return_exceptions=True)
+        if self._is_settled:
+            return
+        self._is_settled = True
         if isinstance(result, AppError):
             logger.info("a search that was not needed failed: %s", result.code)
         elif isinstance(result, Exception):
-            raise result
-
-    def cancel(self) -> None:
-        """End the search if it still runs."""
-        self._task.cancel()
+            logger.error("a search that was not needed failed", exc_info=result)
 
     async def _search(self) -> list[Passage]:
         kept = blueprints().workflow.early_search.remembered_passages

@@ -92,7 +92,8 @@ def _prepared(language: Language) -> tuple[FlowGraph, RunLimits]:
 
 async def _drive(graph: FlowGraph, run: RunContext, events: _Events) -> None:
     try:
-        state = await graph.ainvoke({}, run_config(), context=run)
+        async with run.at_end:
+            state = await graph.ainvoke({}, run_config(), context=run)
         sources = state["evidence"].sources if "evidence" in state else ()
         stage: Stage = "intent" if state["outcome"] == "direct" else "organization"
         run.emit(

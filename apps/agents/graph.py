@@ -109,12 +109,8 @@ class _Stages:
         run = runtime.context
         run.emit(StageStarted("intent"))
         early = EarlySearch.start(run)
-        try:
-            async with stage_limit("intent"):
-                result = await recognise_intent(self._intent_model, run)
-        except BaseException:
-            early.cancel()
-            raise
+        async with stage_limit("intent"):
+            result = await recognise_intent(self._intent_model, run)
         if result.route != blueprints().workflow.short_circuit.route:
             run.emit(StageFinished("intent", result))
             return {"intent": result, "early": early}

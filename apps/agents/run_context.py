@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -37,3 +38,4 @@ class RunContext:
     calls: CallLog | None = None
     is_research_open: bool = False  # more can be searched when the evidence is not enough
     trim_levels: dict[Stage, int] = field(default_factory=dict)  # see `trimming`
+    at_end: AsyncExitStack = field(default_factory=AsyncExitStack)  # what must not outlive the run
