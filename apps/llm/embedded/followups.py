@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MESSAGES = 4
 MESSAGE_MAX_CHARS = 200
+CLEANED_CHARS = 2000  # of a message: to free a long one of markup takes long
 MAX_NAMES = 4
 FEW_TERMS = 3
 
@@ -44,7 +45,9 @@ def standalone_query(question: str, history: Sequence[tuple[bool, str]]) -> str:
     asked = " ".join(question.split())
     if not history or not (points_back(question) or names_little(question)):
         return asked
-    recent = [(own, clean(text)[:MESSAGE_MAX_CHARS]) for own, text in history[-MESSAGES:]]
+    recent = [
+        (own, clean(text[:CLEANED_CHARS])[:MESSAGE_MAX_CHARS]) for own, text in history[-MESSAGES:]
+    ]
     if language_of(question) == "zh":
         return "\n".join([*(text for _, text in recent), asked])
     found = list(dict.fromkeys(name for _, text in reversed(recent) for name in names(text)))

@@ -37,7 +37,8 @@ def asks(question: str) -> list[str]:
     """
     is_chinese = language_of(question) == "zh"
     between = _BETWEEN_CHINESE if is_chinese else _BETWEEN_ENGLISH
-    parts = [part.strip() for part in between.split(question) if part.strip()]
+    lines = (" ".join(line.split()) for line in question.splitlines())  # patterns loop on gaps
+    parts = [part.strip() for part in between.split("\n".join(lines)) if part.strip()]
     asking = _ASKS_CHINESE if is_chinese else _ASKS_ENGLISH
     if len(parts) > 1 and all(asking.search(part) and terms(part) for part in parts):
         return parts

@@ -164,6 +164,22 @@ def test_several_questions_are_divided_only_where_each_part_asks() -> None:
     assert asks("Tom and Jerry were born where?") == ["Tom and Jerry were born where?"]
 
 
+def test_white_space_of_any_length_divides_no_question() -> None:
+    gap = "\t" * 100_000  # takes minutes where each tab is looked at for each tab
+    assert asks(f"What is{gap}the limit?") == [f"What is{gap}the limit?"]
+    assert asks(f"What is the limit{gap}and{gap}who approves it?\n{gap}\n") == [
+        "What is the limit",
+        "who approves it",
+    ]
+
+
+def test_follow_up_is_led_by_the_beginning_of_a_message_of_any_length() -> None:
+    talk = [(True, "年假有多少天？"), (False, "十五天。" + "[" * 100_000)]
+    query = standalone_query("那病假呢？", talk)
+    context, _, asked = query.rpartition("\n")
+    assert (context[:14], len(context), asked) == ("年假有多少天？\n十五天。[[", 208, "那病假呢？")
+
+
 def test_one_search_is_enough_when_the_first_passage_covers_the_question() -> None:
     covering = passage("Acme flights must be booked through the travel desk.")
     question = "How must Acme flights be booked?"
