@@ -26,7 +26,7 @@ MISSING_YEAR = 0.10  # a fact of another year answers nothing
 MISSING_NUMBER = 0.03
 MISSING_NAME = 0.015
 MOST_MISSING = 2
-THRESHOLD: dict[Language, float] = {"zh": 0.958, "en": 0.90}
+THRESHOLD: dict[Language, float] = {"zh": 0.966, "en": 0.90}
 _YEAR = re.compile(r"1\d{3}|20\d\d")
 
 
