@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from apps.agents.blueprints.texts import has_controls
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pydantic_core import ErrorDetails
+
+LONGEST_MESSAGE = 500  # a key of the file is in it
 
 _REASONS = {
     "extra_forbidden": "unknown key",
@@ -29,6 +33,10 @@ _REASONS = {
 
 class BlueprintError(Exception):
     """A file of `config/` is missing or wrong; the message is one line for an operator."""
+
+    def __init__(self, message: str) -> None:
+        printable = (char if char.isprintable() else " " for char in message)
+        super().__init__("".join(printable)[:LONGEST_MESSAGE])
 
 
 class _Loader(yaml.SafeLoader):
@@ -48,7 +56,7 @@ def read_text(folder: Path, file: str) -> str:
     """Return the text of a file.
 
     Raises:
-        BlueprintError: it is missing, unreadable, no UTF-8 or empty.
+        BlueprintError: it is missing, unreadable, no UTF-8 text or empty.
     """
     try:
         text = (folder / file).read_text(encoding="utf-8")
@@ -60,6 +68,8 @@ def read_text(folder: Path, file: str) -> str:
         raise BlueprintError(f"{file}: is not UTF-8 text") from None
     if not text.strip():
         raise BlueprintError(f"{file}: is empty")
+    if has_controls(text):
+        raise BlueprintError(f"{file}: holds a control character")
     return text
 
 
@@ -74,8 +84,9 @@ def read_yaml[M: BaseModel](folder: Path, file: str, form: type[M], *, top_word:
     except yaml.MarkedYAMLError as error:
         line = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
         reason = f": {error.problem}{line}" if error.problem else line
-        raise BlueprintError(f"{file}: is not valid YAML{reason}".replace("\n", " ")) from None
-    except (yaml.YAMLError, ValueError):  # ValueError: the 30th of February
+        raise BlueprintError(f"{file}: is not valid YAML{reason}") from None
+    except (yaml.YAMLError, ValueError, AttributeError, RecursionError):
+        # The 30th of February, no date at all, thousands of brackets.
         raise BlueprintError(f"{file}: is not valid YAML") from None
     try:
         return form.model_validate(data)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re  # noqa: TC003 - pydantic reads the field type
+import re
 from itertools import pairwise
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from apps.agents.blueprints.direct_reply_words import (
     DirectReplyWords,  # noqa: TC001 - pydantic reads the field type
@@ -17,15 +17,25 @@ from apps.llm.retries import RetryPolicy
 Stage = Literal["intent", "execution", "organization"]
 
 Count = Annotated[int, Field(strict=True, ge=0, le=10)]
-Seconds = Annotated[float, Field(gt=0, le=3600)]
-Share = Annotated[float, Field(ge=0, le=1)]
+Seconds = Annotated[float, Field(strict=True, gt=0, le=3600)]
+Share = Annotated[float, Field(strict=True, ge=0, le=1)]
 Chars = Annotated[int, Field(strict=True, ge=1, le=100_000)]
+
+_NO_NAME = re.compile(r"[\s<|\\/>]|.{65}")  # vendors refuse it as the name of a message's author
+_ESCAPED = re.compile(r"\\.")
+_REPEATS = re.compile(r"[*+{]")
+
+
+def _one_word(name: str) -> str:
+    if _NO_NAME.search(name):
+        raise ValueError("must be one word of at most 64 characters")
+    return name
 
 
 class AgentBlueprint(Strict):
     """Who an agent is and which tools it may use."""
 
-    name: Text
+    name: Annotated[Text, AfterValidator(_one_word)]
     tag: Text
     role: Localized
     goal: Localized
@@ -76,11 +86,29 @@ class ContextTrim(Strict):
     sources_kept: Shares
 
 
-class LocalizedPattern(Strict):
-    """A regular expression for questions in each language."""
+def _compiled(words: object) -> object:
+    """Compile what a search never hangs on: a pattern that repeats nothing ends in time."""
+    if not isinstance(words, str):
+        return words
+    if _REPEATS.search(_ESCAPED.sub("", words)):
+        raise ValueError("words repeat nothing: leave out *, + and {")
+    try:
+        pattern = re.compile(words)
+    except (re.error, RecursionError):
+        raise ValueError("is not a regular expression") from None
+    if pattern.search(""):
+        raise ValueError("stands in every question")
+    return pattern
 
-    zh: re.Pattern[str]
-    en: re.Pattern[str]
+
+WordPattern = Annotated[re.Pattern[str], BeforeValidator(_compiled)]
+
+
+class LocalizedPattern(Strict):
+    """The words of questions in each language, as a regular expression."""
+
+    zh: WordPattern
+    en: WordPattern
 
 
 class LocalizedShare(Strict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from string import Template
 from typing import Annotated, Literal
 
@@ -10,9 +11,16 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 Language = Literal["zh", "en"]
 
 
+def has_controls(text: str) -> bool:
+    """Whether `text` has signs that no prompt may hold: controls, or halves of a character."""
+    return any(unicodedata.category(char) in ("Cc", "Cs") for char in text if char not in "\n\t")
+
+
 def _filled(text: str) -> str:
     if not text.strip():
         raise ValueError("is empty")
+    if has_controls(text):
+        raise ValueError("holds a control character")
     return text
 
 

@@ -17,6 +17,8 @@ from apps.agents.blueprints import (
 )
 
 FILES = sorted(str(p.relative_to(CONFIG_DIR)) for p in CONFIG_DIR.rglob("*") if p.is_file())
+WORDS = "early_search.simple_question.compound_words"
+COVERAGE = "early_search.sufficient_evidence.least_coverage"
 YAML_FILES = [file for file in FILES if file.endswith(".yaml")]
 
 
@@ -211,6 +213,37 @@ def test_each_missing_and_each_unknown_key_is_named(folder: Path, file: str) -> 
             "refusal: [",
             "is not valid YAML: expected ',' or ']', but got ':' (line 4)",
         ),
+        ("workflow.yaml", "stages:", "x: !!timestamp no\nstages:", "is not valid YAML"),
+        ("workflow.yaml", "stages: [", "stages: " + "[" * 2000, "is not valid YAML"),
+        ("workflow.yaml", "stages:", '"a\\nb\\e[1m": 1\nstages:', "a b [1m: unknown key"),
+        ("workflow.yaml", "zh: 0.6", "zh: yes", f"{COVERAGE}.zh: must be a number"),
+        ("workflow.yaml", "zh: 比较|", "zh: (|", f"{WORDS}.zh: is not a regular expression"),
+        (
+            "workflow.yaml",
+            "zh: 比较|",
+            f"zh: {'(' * 5000}{')' * 5000}|",
+            f"{WORDS}.zh: is not a regular expression",
+        ),
+        (
+            "workflow.yaml",
+            "zh: 比较|",
+            "zh: (比+)+较|",
+            f"{WORDS}.zh: words repeat nothing: leave out *, + and {{",
+        ),
+        ("workflow.yaml", "zh: 比较|", "zh: 比较||", f"{WORDS}.zh: stands in every question"),
+        (
+            "agents.yaml",
+            "name: main_agent",
+            "name: main agent",
+            "organization.name: must be one word of at most 64 characters",
+        ),
+        (
+            "agents.yaml",
+            "role: {zh: 研究员,",
+            r'role: {zh: "\ud800",',
+            "execution.role.zh: holds a control character",
+        ),
+        ("prompts/intent.zh.md", "$task", "$task\0", "holds a control character"),
         ("texts.yaml", "$labels", "$label", "evidence.zh: unknown placeholder label"),
         ("texts.yaml", "$labels", "", "evidence.zh: the placeholder labels is missing"),
         ("prompts/intent.zh.md", "$task", "$tsak", "unknown placeholder tsak"),
