@@ -28,12 +28,10 @@ MALFORMED_TOOL_CALL = "malformed_tool_call"  # our finish reason for arguments t
 
 @dataclass(slots=True)
 class _ToolCall:
-    call_id: str = ""
     name: str = ""
     arguments: str = ""
 
     def add(self, piece: ToolCallChunk) -> None:
-        self.call_id = self.call_id or piece["id"] or ""
         self.name = self.name or piece["name"] or ""
         self.arguments += piece["args"] or ""
 
@@ -113,11 +111,12 @@ class Completion:
         return ChatGenerationChunk(message=message, generation_info={"finish_reason": reason})
 
     def _whole_calls(self) -> list[ToolCallChunk]:
+        """Return the calls with ids of our own: some vendors leave them out or use one again."""
         return [
             tool_call_chunk(
                 name=call.name,
                 args=call.arguments or "{}",
-                id=call.call_id or f"call_{uuid4().hex}",
+                id=f"call_{uuid4().hex}",
                 index=position,
             )
             for position, call in enumerate(self._calls)

@@ -115,6 +115,16 @@ async def test_research_agent_is_asked_so_often_as_the_workflow_says(use_endpoin
     assert (len(server.requests), queries(run)) == (4, [COMPOUND, "年假", "病假"])
 
 
+async def test_call_that_looks_like_the_first_search_counts_as_the_models(
+    use_endpoint: Use,
+) -> None:
+    turns = [call_turn(query(f"年假{n}"), call_id=f"first_{n}") for n in range(4)]
+    with FaultServer(script(*turns, ANSWER)) as server:
+        use_endpoint(server, max_research_searches=10)
+        run = await run_flow(COMPOUND, SEARCH)
+    assert queries(run) == [COMPOUND, "年假0", "年假1"]
+
+
 async def test_research_goes_on_when_the_main_agent_finds_too_little(use_endpoint: Use) -> None:
     async def search(text: str, *, limit: int, remembered: int = 0) -> list[Any]:
         return [passage(1)] if text == "第二次" else [passage(0)]

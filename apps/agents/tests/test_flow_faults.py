@@ -137,6 +137,29 @@ async def test_recoverable_fault_still_gives_the_answer(
     assert 1 <= len(run.of(ToolCalled)) <= 3
 
 
+@pytest.mark.parametrize(
+    "turns",
+    [
+        [call_turn(query("年假"), query("病假"), call_id="same")],
+        [call_turn(query("年假"), call_id="same"), call_turn(query("病假"), call_id="same")],
+    ],
+)
+async def test_searches_that_the_model_gives_the_same_id_keep_their_passages(
+    use_endpoint: Use, turns: list[dict[str, Any]]
+) -> None:
+    places = {QUESTION: 0, "年假": 1, "病假": 2}
+
+    async def search(query: str, *, limit: int, remembered: int = 0) -> list[Any]:
+        return [passage(places[query])]
+
+    with FaultServer(script(*turns, ANSWER)) as server:
+        use_endpoint(server)
+        run = await run_flow(QUESTION, search)
+    found = {source.query: source.passage.order_index for source in run.finished.sources}
+    assert found == places
+    assert len({call.call_id for call in run.of(ToolCalled)}) == len(places)
+
+
 async def test_marker_becomes_the_refusal(use_endpoint: Use) -> None:
     with FaultServer(script(text_turn("INSUFFI", "CIENT_EVIDENCE", "\n"))) as server:
         use_endpoint(server)
