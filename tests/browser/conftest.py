@@ -49,8 +49,9 @@ def server(tmp_path_factory):
         yield process.base_url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium():
+    """A browser that ends with these tests: as long as it lives, its loop bars other loops."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=CHROMIUM_ARGS)
         yield browser

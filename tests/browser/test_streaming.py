@@ -73,9 +73,8 @@ def said(text, end="done"):
 
 
 def pause_in_the_answer(model):
-    """Let the research go well and the answer stop in the middle, with the line open."""
-    research = said("摘要")  # once instead of a search, once after the search that was forced
-    replay(model, research, research, said("年假为十五天[S1]，", end="hang"))
+    """Let the answer to a simple question stop in the middle, with the line open."""
+    replay(model, said("年假为十五天[S1]，", end="hang"))
 
 
 def test_stop_keeps_the_text_as_failed_and_resend_answers(open_page, model):
