@@ -92,7 +92,7 @@ def open_page(server, chromium, complaints):
         context.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def make_pdf(chromium):
     """Prints HTML to a PDF with a text layer."""
 
