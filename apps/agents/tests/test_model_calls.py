@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from apps.agents.events import ToolCalled
 from apps.agents.flow import answer_question
 from apps.agents.tests.conftest import USER, fixed_search, passage
 from apps.agents.tests.test_flow_faults import (
@@ -69,20 +70,26 @@ async def test_embedded_models_report_calls_without_tokens() -> None:
 
 
 async def test_query_embedding_names_the_tool_call_that_it_served(use_endpoint: Use) -> None:
+    calls = Calls()
+
     async def search(text: str, *, limit: int, remembered: int = 0) -> list[Any]:
         await asyncio.to_thread(embedding_model().embed_query, text)
         return [passage(0)]
 
-    with FaultServer(script(call_turn(query("年假"), call_id="c7"), ANSWER)) as server:
+    with FaultServer(script(call_turn(query("年假")), ANSWER)) as server:
         use_endpoint(
             server,
             embedding_api_key="sk-x",
             embedding_base_url=server.base_url,
             embedding_dim=8,
         )
-        calls = await calls_of(search)
+        flow = answer_question(QUESTION, history=[], context=USER, search=search, calls=calls)
+        told = [event.call_id async for event in flow if isinstance(event, ToolCalled)]
     embeddings = [call for call in calls.ended if call.begun.target.kind == "embedding"]
-    assert {(c.begun.stage, c.begun.tool_call_id) for c in embeddings} >= {("execution", "c7")}
+    assert len(told) == len(embeddings) == 2
+    assert [(c.begun.stage, c.begun.tool_call_id) for c in embeddings] == [
+        ("execution", call_id) for call_id in told
+    ]
     assert sum(c.begun.target.kind == "chat" for c in calls.ended) == len(calls.ended) - len(
         embeddings
     )
