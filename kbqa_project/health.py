@@ -1,7 +1,9 @@
 """GET /health: the state and latency of each part; calls no model and tells no path or secret.
 
-Needs no login, since load balancers and the supervisor ask it. Answers 503 while a part is down or
-still loading, so that no traffic is sent to a server that cannot answer questions yet.
+Needs no login, since load balancers ask it; our supervisor only waits for the first answer and
+restarts nothing because of it. Answers 503 while questions cannot be answered: a part is down or
+still loading, or the index belongs to another embedding model. An index with another size of
+chunks is `outdated` too but answers, so the status is 200.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from django.views.decorators.http import require_safe
 
 from apps.core.errors import AppError
 from apps.core.heartbeat import heartbeat_age_s
-from apps.documents.index_definition import outdated
+from apps.documents.index_definition import outdated, unsearchable
 from apps.documents.vectors.access import vector_store
 from apps.llm.factory import (
     chat_model_name,
@@ -33,10 +35,10 @@ if TYPE_CHECKING:
 
     from django.http import HttpRequest
 
-type State = Literal["ok", "outdated", "loading", "down"]
+type State = Literal["ok", "outdated", "unsearchable", "loading", "down"]
 
-WORST_LAST: tuple[State, ...] = ("ok", "outdated", "loading", "down")
-UNAVAILABLE: frozenset[State] = frozenset({"loading", "down"})
+WORST_LAST: tuple[State, ...] = ("ok", "outdated", "unsearchable", "loading", "down")
+UNAVAILABLE: frozenset[State] = frozenset({"unsearchable", "loading", "down"})
 HEARTBEAT_LIMIT_S = 10.0
 
 
@@ -52,7 +54,7 @@ class Component:
 @never_cache
 @require_safe
 def health(_request: HttpRequest) -> JsonResponse:
-    """Answer the states as JSON, with status 503 while a part is down or loading."""
+    """Answer the states as JSON, with status 503 while questions cannot be answered."""
     components = {name: _measure(check) for name, check in CHECKS.items()}
     status = max((part.state for part in components.values()), key=WORST_LAST.index)
     body = {
@@ -92,7 +94,8 @@ def _vector_store() -> tuple[State, str]:
     except (AppError, DatabaseError) as error:
         return "down", getattr(error, "code", type(error).__name__)
     if mismatch is not None:
-        return "outdated", f"{mismatch.code}: run manage.py reindex"
+        state: State = "outdated" if unsearchable() is None else "unsearchable"
+        return state, f"{mismatch.code}: run manage.py reindex"
     return "ok", ""
 
 

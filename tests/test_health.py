@@ -8,7 +8,7 @@ import time
 import pytest
 
 from apps.core.heartbeat import start_heartbeat
-from apps.documents.index_definition import COLLECTION
+from apps.documents.index_definition import COLLECTION, configured_definition
 from apps.documents.models import Document, DocumentStatus, VectorIndex
 from apps.documents.vectors.local_folder import LocalFolder
 from apps.documents.vectors.server import VectorServer
@@ -75,14 +75,20 @@ def test_health_while_vectors_are_loading(client, settings, loading_owner):
     assert (response.status_code, response.json()["status"]) == (503, "loading")
 
 
-def test_health_of_an_outdated_index(client, settings, loading_owner, django_user_model):
+@pytest.mark.parametrize(
+    ("model", "status_code", "state"),
+    [("another model", 503, "unsearchable"), (None, 200, "outdated")],
+)
+def test_health_of_an_outdated_index(
+    client, settings, loading_owner, django_user_model, model, status_code, state
+):
     loading_owner.load()
     start_heartbeat(settings.WORKER_HEARTBEAT)
     VectorIndex.objects.create(
         collection=COLLECTION,
-        embedding_model="another model",
+        embedding_model=model or configured_definition().embedding_model,
         dimension=384,
-        chunk_size=500,
+        chunk_size=700,
         chunk_overlap=50,
     )
     Document.objects.create(
@@ -100,8 +106,8 @@ def test_health_of_an_outdated_index(client, settings, loading_owner, django_use
 
     store = response.json()["components"]["vector_store"]
     assert (response.status_code, response.json()["status"], store["detail"]) == (
-        200,
-        "outdated",
+        status_code,
+        state,
         "INDEX_OUTDATED: run manage.py reindex",
     )
 

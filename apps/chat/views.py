@@ -31,7 +31,8 @@ from apps.chat.shown import (
 )
 from apps.core.errors import AppError, NotFoundError, ValidationFailedError
 from apps.core.http import form_of, render_page
-from apps.documents.models import Document
+from apps.documents.holdings import holdings_of
+from apps.documents.index_definition import outdated
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -195,11 +196,18 @@ def _chat_page(
         "open_label": request.GET.get("source"),
         **_sessions_context(request, session),
         **_composer_context(request, session, refusal),
-        **({} if conversation else _welcome_context(request.user)),
+        "examples": [] if conversation else example_questions(request.user),
+        "holdings": holdings_of(request.user) if _tells_holdings(conversation) else None,
+        "index_error": outdated(),
         "steps": steps_at("intent"),
     }
     status = 200 if refusal is None else refusal.http_status
     return render(request, "chat/page.html", context, status=status)
+
+
+def _tells_holdings(conversation: list[ShownMessage]) -> bool:
+    """Whether the page says what can be searched: the welcome does, and a search of nothing."""
+    return not conversation or any(m.is_refusal and not m.sources for m in conversation)
 
 
 def _pane(conversation: list[ShownMessage], message_id: str | None) -> ShownMessage | None:
@@ -248,13 +256,6 @@ def _composer_context(
         "composer_error": "" if refusal is None else refusal.text,
         "is_busy": isinstance(refusal, RunInProgressError),
         "question_text": "" if refusal is None else request.POST.get("question", ""),
-    }
-
-
-def _welcome_context(user: User) -> dict[str, object]:
-    return {
-        "examples": example_questions(user),
-        "unfinished_count": Document.objects.of(user).unfinished().count(),
     }
 
 

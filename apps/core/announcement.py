@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 POLL_S = 0.1
 ANSWER_TIMEOUT_S = 10
 LOADING = "loading"
+SERVING = frozenset({"ok", "outdated", "unsearchable"})  # pages work and tell what to do
 
 
 def announce_when_healthy(url: str, ended: threading.Event, say: Callable[[str], None]) -> None:
-    """Print `url` once its /health answers 200; tell once when the vectors are still loading."""
+    """Print `url` once /health says that it serves; tell once when the vectors still load."""
     arguments = (url, ended, say)
     threading.Thread(target=_announce, args=arguments, name="announce", daemon=True).start()
 
@@ -25,8 +26,8 @@ def announce_when_healthy(url: str, ended: threading.Event, say: Callable[[str],
 def _announce(url: str, ended: threading.Event, say: Callable[[str], None]) -> None:
     told = False
     while not ended.wait(POLL_S):
-        status, state = _health(url)
-        if status == http.HTTPStatus.OK:
+        state = _health(url)
+        if state in SERVING:
             say(f"ready at {url}")
             return
         if state == LOADING and not told:
@@ -34,13 +35,12 @@ def _announce(url: str, ended: threading.Event, say: Callable[[str], None]) -> N
             say(f"serving {url}; the vectors are still loading")
 
 
-def _health(url: str) -> tuple[int, str]:
+def _health(url: str) -> str:
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=ANSWER_TIMEOUT_S)
     try:
         connection.request("GET", "/health", headers={"Host": "localhost"})
-        response = connection.getresponse()
-        return response.status, str(json.loads(response.read()).get("status", ""))
+        return str(json.loads(connection.getresponse().read()).get("status", ""))
     except (OSError, http.client.HTTPException, ValueError):
-        return 0, ""  # not listening yet
+        return ""  # not listening yet
     finally:
         connection.close()

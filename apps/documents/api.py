@@ -22,12 +22,13 @@ from apps.documents.api_schemas import (
     DocumentPage,
     HitList,
     HitOut,
+    RetriedOut,
 )
 from apps.documents.deletion import delete_document
 from apps.documents.errors import DocumentNotFoundError, OriginalMissingError
 from apps.documents.models import Document, DocumentStatus
 from apps.documents.search import search_passages
-from apps.documents.uploads import accept_upload, retry_document
+from apps.documents.uploads import accept_upload, retry_document, retry_failed_documents
 
 if TYPE_CHECKING:
     from apps.accounts.models import User
@@ -66,6 +67,12 @@ def list_documents(
         documents = documents.filter(status=status)
     page = documents[offset : offset + limit]
     return DocumentPage(items=[DocumentOut.of(item) for item in page], count=documents.count())
+
+
+@router.post("/documents/retry", response={202: RetriedOut})
+def retry_failed(request: HttpRequest) -> Status[RetriedOut]:
+    """Index all failed documents again, except those whose file is itself at fault."""
+    return Status(202, RetriedOut(queued=retry_failed_documents(_caller(request))))
 
 
 @router.get("/documents/{document_id}", response=DocumentOut)

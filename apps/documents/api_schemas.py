@@ -99,6 +99,12 @@ class DocumentPage(Schema):
     count: int
 
 
+class RetriedOut(Schema):
+    """How many failed documents wait to be indexed again."""
+
+    queued: int
+
+
 class ChunkOut(Schema):
     """A chunk; `start_char` and `end_char` are its span in the text of its page."""
 

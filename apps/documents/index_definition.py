@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 
 from apps.documents.errors import IndexOutdatedError
 from apps.documents.models import Document, VectorIndex
 from apps.llm.factory import embedding_model_name
 
 if TYPE_CHECKING:
+    from django.utils.functional import Promise
+
     from apps.documents.vectors.store import VectorStore
 
 COLLECTION = "kbqa_chunks"
@@ -30,6 +32,25 @@ class IndexDefinition:
     dimension: int | None
     chunk_size: int
     chunk_overlap: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A setting that differs."""
+
+    name: Promise | str
+    old: object
+    new: object
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What differs, told in the language that is active when it is told: not when it is found."""
+
+    changes: tuple[Change, ...]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{change.name}: {change.old} → {change.new}" for change in self.changes)
 
 
 def configured_definition() -> IndexDefinition:
@@ -49,8 +70,16 @@ def stored_definition() -> IndexDefinition | None:
 
 def outdated() -> IndexOutdatedError | None:
     """Return why new documents cannot join the index, None when they can."""
-    differences = _model_differences() + _size_differences()
-    return _error(differences) if differences and _is_used() else None
+    stored = stored_definition()
+    return _error(_model_changes(stored) + _size_changes(stored))
+
+
+def unsearchable() -> IndexOutdatedError | None:
+    """Return why queries cannot be compared with the index, None when they can.
+
+    Another model or dimension does that; another size of chunks leaves the index searchable.
+    """
+    return _error(_model_changes(stored_definition()))
 
 
 def check_searchable() -> None:
@@ -59,9 +88,9 @@ def check_searchable() -> None:
     Raises:
         IndexOutdatedError: it was made with another model or dimension.
     """
-    differences = _model_differences()
-    if differences and _is_used():
-        raise _error(differences)
+    error = unsearchable()
+    if error is not None:
+        raise error
 
 
 def adopt_definition(store: VectorStore, *, dimension: int) -> None:
@@ -74,7 +103,8 @@ def adopt_definition(store: VectorStore, *, dimension: int) -> None:
     error = outdated()
     if error is not None:
         raise error
-    if stored_definition() is not None and (_model_differences() or _size_differences()):
+    stored = stored_definition()
+    if _model_changes(stored) or _size_changes(stored):
         store.drop()
     store.ensure(dimension)
     remember_definition(dimension=dimension)
@@ -99,29 +129,32 @@ def _is_used() -> bool:
     return Document.objects.indexed().exists()
 
 
-def _model_differences() -> list[str]:
-    stored, configured = stored_definition(), configured_definition()
+def _model_changes(stored: IndexDefinition | None) -> tuple[Change, ...]:
     if stored is None:
-        return []
-    return _changes(
-        (_("向量模型"), stored.embedding_model, configured.embedding_model),
-        (_("维度"), stored.dimension, configured.dimension or stored.dimension),
+        return ()
+    configured = configured_definition()
+    return _differing(
+        Change(_("向量模型"), stored.embedding_model, configured.embedding_model),
+        Change(_("维度"), stored.dimension, configured.dimension or stored.dimension),
     )
 
 
-def _size_differences() -> list[str]:
-    stored, configured = stored_definition(), configured_definition()
+def _size_changes(stored: IndexDefinition | None) -> tuple[Change, ...]:
     if stored is None:
-        return []
-    return _changes(
-        (_("分块大小"), stored.chunk_size, configured.chunk_size),
-        (_("分块重叠"), stored.chunk_overlap, configured.chunk_overlap),
+        return ()
+    configured = configured_definition()
+    return _differing(
+        Change(_("分块大小"), stored.chunk_size, configured.chunk_size),
+        Change(_("分块重叠"), stored.chunk_overlap, configured.chunk_overlap),
     )
 
 
-def _changes(*triples: tuple[str, object, object]) -> list[str]:
-    return [f"{name}: {old} → {new}" for name, old, new in triples if old != new]
+def _differing(*changes: Change) -> tuple[Change, ...]:
+    return tuple(change for change in changes if change.old != change.new)
 
 
-def _error(differences: list[str]) -> IndexOutdatedError:
-    return IndexOutdatedError(difference=", ".join(differences))
+def _error(changes: tuple[Change, ...]) -> IndexOutdatedError | None:
+    """Return the error for the changes, None without any or while no document is published."""
+    if not changes or not _is_used():
+        return None
+    return IndexOutdatedError(difference=Difference(changes))

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from apps.core.fields import MicroYuanField
+from apps.documents.errors import HOPELESS_CODES
 
 if TYPE_CHECKING:
     from apps.accounts.models import User
@@ -64,6 +65,18 @@ class DocumentQuerySet(models.QuerySet["Document"]):
     def unfinished(self) -> Self:
         """Those that wait for indexing or are being indexed."""
         return self.filter(status__in=[DocumentStatus.PENDING, DocumentStatus.INDEXING])
+
+    def failed(self) -> Self:
+        """Those whose indexing ended without a result."""
+        return self.filter(status=DocumentStatus.FAILED)
+
+    def retryable(self) -> Self:
+        """The failed ones whose file is not itself at fault."""
+        return self.failed().exclude(error_code__in=HOPELESS_CODES)
+
+    def hopeless(self) -> Self:
+        """The failed ones that would fail again under any settings."""
+        return self.failed().filter(error_code__in=HOPELESS_CODES)
 
     def move(self, status: str, **values: object) -> int:
         """Set the status and other fields; return how many documents changed."""

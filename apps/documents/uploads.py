@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from apps.documents import jobs, originals
-from apps.documents.models import Document, IndexJob
+from apps.documents.models import Document, DocumentStatus, IndexJob
 from apps.documents.tasks import index_documents
 from apps.documents.validation import validate_upload
 
@@ -54,6 +54,19 @@ def retry_document(document: Document) -> None:
     with transaction.atomic():
         jobs.retry(document)
         _start_indexing_on_commit()
+
+
+def retry_failed_documents(owner: User) -> int:
+    """Index a person's failed documents again; return how many.
+
+    Those whose file is itself at fault stay failed: only another file helps.
+    """
+    with transaction.atomic():
+        ids = list(Document.objects.of(owner).retryable().values_list("pk", flat=True))
+        queued = jobs.queue_again(ids, statuses=[DocumentStatus.FAILED])
+        if queued:
+            _start_indexing_on_commit()
+    return queued
 
 
 def _start_indexing_on_commit() -> None:

@@ -8,6 +8,7 @@ app_name = "documents"
 urlpatterns = [
     path("documents", views.document_list, name="list"),
     path("documents/upload", views.upload, name="upload"),
+    path("documents/retry", views.retry_failed, name="retry_failed"),
     path("documents/<uuid:document_id>", views.document_detail, name="detail"),
     path("documents/<uuid:document_id>/chunks", views.document_chunks, name="chunks"),
     path("documents/<uuid:document_id>/chunks/<uuid:chunk_id>", views.chunk, name="chunk"),

@@ -10,20 +10,22 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.http import FileResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from apps.core.errors import AppError
 from apps.core.http import form_of, render_page
 from apps.documents.deletion import delete_document
-from apps.documents.errors import DocumentNotFoundError, OriginalMissingError
+from apps.documents.errors import HOPELESS_CODES, DocumentNotFoundError, OriginalMissingError
 from apps.documents.forms import SHOWN_STATUSES, SORT_CHOICES, DocumentFilterForm
+from apps.documents.index_definition import outdated
 from apps.documents.models import Document, DocumentStatus
-from apps.documents.uploads import accept_upload, retry_document
+from apps.documents.uploads import accept_upload, retry_document, retry_failed_documents
 from apps.documents.warnings import warning_text
 
 if TYPE_CHECKING:
@@ -48,6 +50,14 @@ class UploadOutcome:
     filename: str
     error: str
     http_status: int
+
+
+@dataclass(frozen=True, slots=True)
+class StatusCounts:
+    """How many documents have each status, and how many failed ones a retry may help."""
+
+    by_status: dict[str, int]
+    retryable: int
 
 
 @require_GET
@@ -139,6 +149,21 @@ def retry(request: PersonRequest, document_id: UUID) -> HttpResponse:
     return redirect("documents:detail", document.id)
 
 
+@form_of("documents:list")
+@login_required
+def retry_failed(request: PersonRequest) -> HttpResponse:
+    """Index all failed documents again whose file is not itself at fault; return to the list."""
+    count = retry_failed_documents(request.user)
+    if count:
+        text = ngettext(
+            "已重新开始索引 {count} 份文档", "已重新开始索引 {count} 份文档", count
+        ).format(count=count)
+        messages.success(request, text)
+    else:
+        messages.error(request, _("没有可以重试的文档。"))
+    return redirect("documents:list")
+
+
 @require_http_methods(["GET", "POST"])
 @login_required
 def delete(request: PersonRequest, document_id: UUID) -> HttpResponse:
@@ -201,6 +226,7 @@ def _listing_context(request: PersonRequest) -> dict[str, object]:
     chosen = {name: form.chosen(name) for name in ("status", "q", "sort")}
     query = {name: value for name, value in chosen.items() if value}
     list_url = reverse("documents:list")
+    counts = _status_counts(request.user)
     return {
         "page": page,
         "pager_url": f"{list_url}?{urlencode({**query, 'page': ''})}",
@@ -211,19 +237,33 @@ def _listing_context(request: PersonRequest) -> dict[str, object]:
         "current_query": chosen["q"],
         "current_sort": chosen["sort"] or "newest",
         "sort_choices": SORT_CHOICES,
-        "status_counts": _status_counts(request.user, query),
+        "status_counts": _status_offers(counts, query),
+        "retryable_count": counts.retryable,
+        "index_error": outdated(),
         "max_mib": settings.ENV.max_upload_mib,
         "max_bytes": settings.ENV.max_upload_mib * 1024 * 1024,
     }
 
 
-def _status_counts(owner: User, query: dict[str, str]) -> list[dict[str, object]]:
+def _status_counts(owner: User) -> StatusCounts:
+    rows = Document.objects.of(owner).listed().order_by().values("status")
+    found = rows.annotate(
+        n=Count("id"), hopeless=Count("id", filter=Q(error_code__in=HOPELESS_CODES))
+    )
+    counted = {row["status"]: row for row in found}
+    failed = counted.get(DocumentStatus.FAILED, {"n": 0, "hopeless": 0})
+    return StatusCounts(
+        {status: row["n"] for status, row in counted.items()}, failed["n"] - failed["hopeless"]
+    )
+
+
+def _status_offers(counts: StatusCounts, query: dict[str, str]) -> list[dict[str, object]]:
     """Return what the status filter offers: label, count of documents, address, whether chosen."""
-    rows = Document.objects.of(owner).listed().order_by().values_list("status")
-    counts = dict(rows.annotate(n=Count("id")))
     others = {name: value for name, value in query.items() if name != "status"}
-    offers = [("", _("全部"), sum(counts.values()))]
-    offers += [(value, str(label), counts.get(value, 0)) for value, label in SHOWN_STATUSES]
+    offers = [("", _("全部"), sum(counts.by_status.values()))]
+    offers += [
+        (value, str(label), counts.by_status.get(value, 0)) for value, label in SHOWN_STATUSES
+    ]
     return [
         {
             "label": label,

@@ -25,6 +25,7 @@ from apps.agents.events import (
 from apps.chat.models import AgentChatSession
 from apps.chat.shown import SEARCH_TOOL, ShownMessage, message_of, shown_query, shown_source
 from apps.chat.stream_events import AnswerFailed, AnswerSaved
+from apps.documents.holdings import holdings_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from apps.agents.events import Stage
     from apps.chat.stream_events import PageTurn, StreamEvent
     from apps.core.passages import Source
+    from apps.documents.holdings import Holdings
 
 PageEvent = tuple[str, str]
 _LABEL = re.compile(r"\[S(\d{1,2})\]")  # the flow sends a label whole, never cut in two
@@ -123,11 +125,13 @@ def _sources(sources: Sequence[Source], turn: PageTurn) -> PageEvent:
 
 def _final(turn: PageTurn) -> list[PageEvent]:
     """Return the answer as it is stored, and its sources with what supports it marked."""
-    session = AgentChatSession.objects.filter(id=turn.session_id, deleted_at=None).first()
+    kept = AgentChatSession.objects.filter(id=turn.session_id, deleted_at=None)
+    session = kept.select_related("user").first()
     message = None if session is None else message_of(session, turn.message_id)
-    if message is None:
+    if session is None or message is None:
         return [("final", escape(_("会话已删除。")))]  # an event without data is never dispatched
-    return [*_final_sources(message), ("final", _answer(message))]
+    holdings = holdings_of(session.user)
+    return [*_final_sources(message), ("final", _answer(message, holdings))]
 
 
 def _final_sources(message: ShownMessage) -> list[PageEvent]:
@@ -137,5 +141,6 @@ def _final_sources(message: ShownMessage) -> list[PageEvent]:
     return [("sources", render_to_string("chat/sources.html", sources_context(message)))]
 
 
-def _answer(message: ShownMessage) -> str:
-    return render_to_string("chat/message.html#answer", {"message": message})
+def _answer(message: ShownMessage, holdings: Holdings) -> str:
+    context = {"message": message, "holdings": holdings}
+    return render_to_string("chat/message.html#answer", context)

@@ -262,3 +262,23 @@ def test_search_answers_503_when_the_store_is_away(api, indexed, settings, tmp_p
     response = api.get(f"{BASE}/search", {"query": "年假"})
 
     assert error_of(response) == (503, "VECTOR_STORE_UNAVAILABLE")
+
+
+def test_failed_documents_are_retried_together(api, foreign, indexed):
+    Document.objects.update(status=DocumentStatus.FAILED, error_code="MODEL_TIMEOUT")
+
+    response = api.post(f"{BASE}/documents/retry")
+
+    assert (response.status_code, response.json()) == (202, {"queued": 1})
+    foreign.refresh_from_db()
+    assert foreign.status == DocumentStatus.FAILED
+    indexing.run_queued_jobs()
+    indexed.refresh_from_db()
+    assert indexed.status == DocumentStatus.INDEXED
+    assert api.post(f"{BASE}/documents/retry").json() == {"queued": 0}
+
+
+def test_failed_documents_are_not_retried_for_a_foreign_page(api, indexed):
+    response = api.post(f"{BASE}/documents/retry", headers={"Origin": "http://example.com"})
+
+    assert error_of(response) == (403, "FOREIGN_ORIGIN")

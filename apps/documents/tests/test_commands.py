@@ -172,6 +172,45 @@ def test_reindex_can_be_interrupted_and_repeated(indexed):
     assert vector_store().count(indexed.pk) == indexed.chunk_count
 
 
+def test_reindex_takes_up_what_an_earlier_one_left_failed(indexed, capsys):
+    Document.objects.update(
+        status=DocumentStatus.FAILED, error_code="MODEL_UPSTREAM_ERROR", error_message="原因"
+    )
+
+    call_command("reindex")
+
+    assert statuses() == [("假期.md", "indexed")]
+    output = capsys.readouterr()
+    assert output.out == "已重建 1 个文档的索引，0 个失败。\n"
+    assert "没有重试" not in output.err
+
+
+def test_reindex_names_what_it_cannot_cure(indexed, capsys):
+    scan = index(local_user(), text_file("空.txt", "停车证。"))
+    Document.objects.filter(pk=scan.pk).update(
+        status=DocumentStatus.FAILED, error_code="EMPTY_DOCUMENT", error_message="没有文字。"
+    )
+
+    call_command("reindex")
+
+    output = capsys.readouterr()
+    assert statuses() == [("假期.md", "indexed"), ("空.txt", "failed")]
+    assert output.out == "已重建 1 个文档的索引，0 个失败。\n"
+    assert output.err.endswith("没有重试，因为问题在文件本身：\n空.txt: 没有文字。\n")
+
+
+def test_reindex_ends_with_one_when_a_document_fails(indexed, capsys):
+    indexed.stored_path.write_bytes(b"")
+
+    with pytest.raises(SystemExit) as ended:
+        call_command("reindex")
+
+    output = capsys.readouterr()
+    assert ended.value.code == 1
+    assert "已重建 0 个文档的索引，1 个失败。" in output.out
+    assert "假期.md: " in output.err
+
+
 def test_recover_says_when_the_index_is_outdated(indexed, capsys):
     call_command("recover")
     assert capsys.readouterr().err == ""

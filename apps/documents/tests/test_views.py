@@ -11,7 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.accounts.local_user import local_user
-from apps.documents.models import Chunk, Document, DocumentStatus
+from apps.documents.index_definition import COLLECTION, configured_definition
+from apps.documents.models import Chunk, Document, DocumentStatus, VectorIndex
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -115,7 +116,7 @@ def test_list_query_count_does_not_grow_with_rows(client, user):
     make_document(user, status=DocumentStatus.FAILED)
     with CaptureQueriesContext(connection) as three:
         client.get("/documents")
-    assert len(one) == len(three) == 4
+    assert len(one) == len(three) == 5  # the person, the page and its count, the states, the index
 
 
 def test_detail_is_a_page_and_to_htmx_the_right_pane(client, user):
@@ -271,3 +272,52 @@ def test_opening_a_forms_address_leads_to_its_page(client, user):
     addresses = ["/documents/upload", f"/documents/{document.id}/retry", "/accounts/logout/"]
     pages = ["/documents", f"/documents/{document.id}", "/"]
     assert [client.get(address).headers.get("Location") for address in addresses] == pages
+
+
+def test_failed_documents_are_retried_together(client, user, foreign_document):
+    failed = {"status": "failed", "error_message": "x"}
+    make_document(user, "a.md", error_code="MODEL_UPSTREAM_ERROR", **failed)
+    make_document(user, "b.md", error_code=None, **failed)
+    make_document(user, "scan.pdf", error_code="PDF_TEXT_NOT_EXTRACTABLE", **failed)
+    Document.objects.filter(pk=foreign_document.pk).update(**failed)
+    page = client.get("/documents").content.decode()
+    assert "2 份文档索引失败，可以重试。" in page
+
+    response = client.post("/documents/retry", follow=True)
+
+    assert [str(m) for m in response.context["messages"]] == ["已重新开始索引 2 份文档"]
+    assert dict(Document.objects.values_list("filename", "status")) == {
+        "a.md": "pending",
+        "b.md": "pending",
+        "scan.pdf": "failed",
+        "fremd.md": "failed",
+    }
+    assert 'id="retry-all"' not in client.get("/documents").content.decode()
+
+
+def test_retry_of_all_without_failed_documents_says_so(client, user):
+    make_document(user, status="failed", error_code="PDF_ENCRYPTED", error_message="x")
+    response = client.post("/documents/retry", follow=True)
+    assert [str(m) for m in response.context["messages"]] == ["没有可以重试的文档。"]
+    assert client.get("/documents/retry")["Location"] == "/documents"
+
+
+@pytest.mark.parametrize("address", ["/documents", "/chat/new"])
+def test_outdated_index_is_announced(client, user, address):
+    make_document(user)
+    kept = configured_definition()
+    VectorIndex.objects.create(
+        collection=COLLECTION,
+        embedding_model="another",
+        dimension=384,
+        chunk_size=kept.chunk_size,
+        chunk_overlap=kept.chunk_overlap,
+    )
+    chinese = client.get(address).content.decode()
+    english = client.get(address, headers={"Accept-Language": "en"}).content.decode()
+    assert f"索引与当前配置不符（向量模型: another → {kept.embedding_model}）" in chinese
+    assert f"(embedding model: another → {kept.embedding_model})" in english
+    assert "manage.py reindex" in chinese
+
+    VectorIndex.objects.update(embedding_model=kept.embedding_model)
+    assert "index-banner" not in client.get(address).content.decode()

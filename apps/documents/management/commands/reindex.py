@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from apps.core.errors import AppError
 from apps.documents.management.progress_bar import show_completion
-from apps.documents.models import Document, DocumentStatus
+from apps.documents.models import Document
 from apps.documents.recovery import recover
 from apps.documents.reindexing import queue_reindexing
 
@@ -21,17 +21,30 @@ class Command(BaseCommand):
     help = __doc__
 
     def handle(self, *_args: Any, **_options: Any) -> None:
-        """Queue every document, wait, and name what failed; may be interrupted and repeated."""
+        """Queue documents, wait, and name what failed; may be interrupted and repeated.
+
+        Failed documents are taken in too, unless the file itself is at fault: these stay as they
+        are and are named. Exit code 1 when a document of this run failed.
+        """
         recover()
+        hopeless = [_reason(document) for document in Document.objects.hopeless()]
         document_ids = queue_reindexing()
         try:
             show_completion(document_ids)
         except AppError as error:
             raise CommandError(error.text) from error
-        failed = Document.objects.filter(pk__in=document_ids, status=DocumentStatus.FAILED)
+        failed = list(Document.objects.failed().filter(pk__in=document_ids))
         for document in failed:
-            self.stderr.write(f"{document.filename}: {document.error_message}")
+            self.stderr.write(_reason(document))
+        if hopeless:
+            self.stderr.write(_("没有重试，因为问题在文件本身："))
+        for line in hopeless:
+            self.stderr.write(line)
         summary = _("已重建 {done} 个文档的索引，{failed} 个失败。")
         self.stdout.write(summary.format(done=len(document_ids) - len(failed), failed=len(failed)))
         if failed:
             sys.exit(1)
+
+
+def _reason(document: Document) -> str:
+    return f"{document.filename}: {document.error_message}"
