@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import get_supported_language_variant
 from pydantic import ValidationError
 
 from apps.accounts.models import Profile
@@ -58,6 +59,20 @@ def read_person(user: User) -> Person:
     return Person(
         profile.username or user.get_username(), profile.bio, kept.preferences, is_stored=True
     )
+
+
+def stored_preferences(user: User) -> PreferenceSettings | None:
+    """Return what a stored profile prefers, with one query; None without a profile."""
+    profile = Profile.objects.filter(user=user).first()
+    return None if profile is None else _settings_of(profile).preferences
+
+
+def page_language(tag: str) -> str | None:
+    """Return the language of the pages that a BCP-47 tag asks for, None when we have none."""
+    try:
+        return get_supported_language_variant(tag.lower())
+    except LookupError:
+        return None
 
 
 @transaction.atomic

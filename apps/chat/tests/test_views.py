@@ -208,7 +208,7 @@ def test_session_query_count_does_not_grow_with_messages(client, session, docume
     answer(session, document)
     with CaptureQueriesContext(connection) as three:
         page_of(client, session)
-    assert len(one) == len(three) == 7
+    assert len(one) == len(three) == 8
 
 
 def test_long_conversation_shows_its_end_and_on_request_all(client, user):

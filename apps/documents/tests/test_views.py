@@ -116,7 +116,7 @@ def test_list_query_count_does_not_grow_with_rows(client, user):
     make_document(user, status=DocumentStatus.FAILED)
     with CaptureQueriesContext(connection) as three:
         client.get("/documents")
-    assert len(one) == len(three) == 5  # the person, the page and its count, the states, the index
+    assert len(one) == len(three) == 6  # person, profile, page, count, states, index
 
 
 def test_detail_is_a_page_and_to_htmx_the_right_pane(client, user):
