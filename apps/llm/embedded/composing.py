@@ -12,8 +12,8 @@ from apps.llm.embedded.crossing import is_sufficient_across, own_lines, rank_acr
 from apps.llm.embedded.hops import asks
 from apps.llm.embedded.ranking import rank
 from apps.llm.embedded.sentences import clean
-from apps.llm.embedded.sufficiency import is_sufficient
-from apps.llm.embedded.words import language_of, numbers
+from apps.llm.embedded.sufficiency import is_held, is_sufficient
+from apps.llm.embedded.words import language_of, numbers, telling_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -87,15 +87,19 @@ def pieces(text: str) -> Iterator[str]:
 def _chosen_for(question: str, material: _Material) -> list[Ranked]:
     """Return the best sentences for one question, best first; none when they do not answer it.
 
-    A follow-up is answered when either it or the question made standalone is.
+    A follow-up is answered when it is, or when the question made standalone is and nothing that
+    the follow-up says itself is missing. One that says nothing itself has its sentences chosen in
+    context as well.
     """
     standalone = own_lines(material.evidence.question, question)
     passages = material.passages
     ranked = rank(question, passages, material.vectors, standalone=standalone)
     if not is_sufficient(question, passages, ranked):
         in_context = rank(standalone, passages, material.vectors, standalone=standalone)
-        if standalone == question or not is_sufficient(standalone, passages, in_context):
+        is_follow_up = standalone != question and is_held(question, passages, ranked)
+        if not is_follow_up or not is_sufficient(standalone, passages, in_context):
             return _chosen_across(question, material)
+        ranked = ranked if telling_terms(question) else in_context
     return _leading(question, ranked, passages, spread=SPREAD[language_of(question)])
 
 

@@ -35,6 +35,12 @@ _ENGLISH_FUNCTION = frozenset(
     when where why how many much about into than then so if not no please tell know also any some
     s t re ve ll d m""".split()  # noqa: SIM905 - a list of words is easier to read as words
 )
+# Words that ask for more of the same, measure or stand in for another verb: they name nothing.
+_LIGHT = re.compile(
+    "最[多少长短晚早大小高低快慢好]|至[多少]|大概|大约|具体|一般|通常|详细|仔细|清楚|解释|原因|情况|更|还|用|(?:几|多少)[个位名人次条种天年月日点号钱元块]"
+    r"|\bhow (?:long|often|far|big|large|old|come)\b"
+    r"|\b(?:take|get|got|mean|happen|work|go|come|one|ones|thing|exactly|more|detail|details)s?\b"
+)
 _MIN_STEM = 4
 
 
@@ -74,6 +80,11 @@ def terms(text: str) -> list[str]:
             found.append(stem(run))
     telling = [term for term in found if not _is_single(term)]
     return telling or found
+
+
+def telling_terms(question: str) -> set[str]:
+    """Return the terms that name what is asked for; none in "why?" or "how long does it take?"."""
+    return set(terms(_LIGHT.sub(" ", folded(question))))
 
 
 def characters(text: str) -> set[str]:

@@ -9,7 +9,7 @@ from apps.llm.embedded.followups import own_part, standalone_query
 from apps.llm.embedded.hops import asks, next_query
 from apps.llm.embedded.names import names, related_names
 from apps.llm.embedded.routing import direct_reply
-from apps.llm.embedded.words import is_foreign, numbers, terms
+from apps.llm.embedded.words import is_foreign, numbers, telling_terms, terms
 from apps.llm.tests.passages import passage
 
 
@@ -37,6 +37,24 @@ def test_terms_are_chinese_pairs_and_english_stems_without_question_words() -> N
     assert terms("年假有多少天？") == ["年假"]
     assert terms("Who directed the films?") == ["direct", "film"]
     assert terms("天") == ["天"]
+
+
+@pytest.mark.parametrize(
+    ("question", "telling"),
+    [
+        ("为什么？", set()),
+        ("那最多几天？", set()),
+        ("能玩多久呢？", {"玩"}),
+        ("那陪产假呢？", {"陪产", "产假"}),
+        ("How long does it take?", set()),
+        ("Where exactly?", set()),
+        ("And what does it not cover?", {"cover"}),
+    ],
+)
+def test_terms_of_a_follow_up_that_name_what_it_asks_about(
+    question: str, telling: set[str]
+) -> None:
+    assert telling_terms(question) == telling
 
 
 def test_numbers_ignore_thousands_separators_and_width() -> None:

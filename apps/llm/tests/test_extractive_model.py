@@ -295,6 +295,53 @@ def test_new_subject_is_not_drowned_in_the_old_one(model: ExtractiveChatModel) -
     assert "十五天带薪年假" in answer(model, "年假有多少天？", history=history)
 
 
+TALKS = {
+    "zh": ["年假有多少天？", "员工每年享有十五天带薪年假，需提前三个工作日申请。 [S1]"],
+    "en": ["Who founded the travel desk?", "It was founded in 2015 by Maria Lopez. [S1]"],
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "question"),
+    [
+        ("zh", "法国总统是谁?"),
+        ("zh", "谁是董事长？"),
+        ("zh", "公司地址在哪里？"),
+        ("zh", "公司CEO是谁？"),
+        ("zh", "那丧假呢？"),
+        ("zh", "今天天气怎么样？"),
+        ("en", "Who is the president of France?"),
+        ("en", "How tall is the Eiffel tower?"),
+        ("en", "What about its price?"),
+        ("en", "And the dress code?"),
+    ],
+)
+def test_conversation_does_not_vouch_for_an_absent_fact(
+    model: ExtractiveChatModel, language: str, question: str
+) -> None:
+    assert answer(model, question, history=TALKS[language]) == "INSUFFICIENT_EVIDENCE"
+
+
+def test_refused_question_is_refused_again(model: ExtractiveChatModel) -> None:
+    history = [*TALKS["zh"], "法国总统是谁？", "资料中没有找到能够回答这个问题的内容。"]
+    assert answer(model, "那法国总统是谁？", history=history) == "INSUFFICIENT_EVIDENCE"
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "quoted"),
+    [
+        ("zh", "那病假呢？", "病假需要提供二级以上医院开具的证明。"),
+        ("zh", "要提前几天申请？", "员工每年享有十五天带薪年假，需提前三个工作日申请。"),
+        ("en", "When exactly?", "The travel desk was founded in 2015 by Maria Lopez."),
+        ("en", "And why are late claims rejected?", "Late claims are rejected because"),
+    ],
+)
+def test_follow_up_that_the_evidence_holds_is_answered(
+    model: ExtractiveChatModel, language: str, question: str, quoted: str
+) -> None:
+    assert answer(model, question, history=TALKS[language]).startswith(quoted)
+
+
 # Questions in another language than the documents
 
 
