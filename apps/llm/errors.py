@@ -8,12 +8,21 @@ from apps.core.errors import AppError
 
 
 class ModelUnavailableError(AppError):
-    """The model's endpoint answered with an error or could not be reached."""
+    """The model's endpoint answered with an error, or its answer broke off."""
 
     code = "MODEL_UPSTREAM_ERROR"
     http_status = 502
     retryable = True
     message = _("模型服务返回错误，请稍后重试。")
+
+
+class ModelUnreachableError(ModelUnavailableError):
+    """No connection to the model's endpoint can be made; the code is the same for programs."""
+
+    message = _(
+        "连不上模型服务，请检查网络后重试。地址由管理员在 KBQA_CHAT_BASE_URL、"
+        "KBQA_EMBEDDING_BASE_URL 或 KBQA_DASHSCOPE_BASE_URL 中设置。"
+    )
 
 
 class ModelTimeoutError(AppError):

@@ -22,6 +22,7 @@ from apps.llm.errors import (
     ModelQuotaError,
     ModelTimeoutError,
     ModelUnavailableError,
+    ModelUnreachableError,
 )
 
 logger = logging.getLogger(__name__)
@@ -124,9 +125,19 @@ def retry_after_s(error: BaseException) -> float | None:
 def _class_of(error: BaseException) -> type[AppError]:
     if isinstance(error, TimeoutError | openai.APITimeoutError | httpx2.TimeoutException):
         return ModelTimeoutError
+    if _is_unreachable(error):
+        return ModelUnreachableError
     named = _class_by_code(error) if isinstance(error, openai.APIError) else None
     status = getattr(error, "status_code", None)
     return named or _BY_STATUS.get(status or 0, ModelUnavailableError)
+
+
+def _is_unreachable(error: BaseException) -> bool:
+    """Whether no connection could be made; the SDKs keep the transport's error as the cause."""
+    cause: BaseException | None = error
+    while isinstance(cause, openai.APIConnectionError):
+        cause = cause.__cause__
+    return isinstance(cause, httpx2.ConnectError | httpx2.ProxyError | httpx2.UnsupportedProtocol)
 
 
 def _safe(text: object) -> str:

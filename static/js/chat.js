@@ -78,7 +78,8 @@
     const answer = event.detail.elt;
     if (!answer.matches(".answer") || isRunning()) return;
     const announcer = document.getElementById("announcer");
-    announcer.textContent = announcer.dataset.done;
+    const end = answer.matches(".answer-failed") ? "failed" : answer.querySelector(".stopped") ? "stopped" : "done";
+    announcer.textContent = announcer.dataset[end];
     htmx.trigger(document.body, "sessions-changed");
     markCurrent();
   });

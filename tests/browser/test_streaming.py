@@ -86,6 +86,7 @@ def test_stop_keeps_the_text_as_failed_and_resend_answers(open_page, model):
     expect(answer.locator(".step-now")).to_have_text("撰写回答")
     page.get_by_role("button", name="停止").click()
     expect(answer.locator(".stopped")).to_contain_text("已停止")
+    expect(page.locator("#announcer")).to_have_text("回答已停止")
     expect(page.locator("#sources")).not_to_contain_text("回答依据的原文，")
     expect(answer.locator(".answer-body")).to_contain_text("年假为十五天")
     model.turns = None
@@ -127,6 +128,7 @@ def test_failed_model_is_explained(open_page, model):
     replay(model, {"http": 401, "body": {"error": {"message": "no"}}})
     answer = ask(page, QUESTION)
     expect(answer.locator(".notice-bad")).to_contain_text("模型服务拒绝了密钥")
+    expect(page.locator("#announcer")).to_have_text("回答失败")
     expect(page.locator(".rail-foot")).to_contain_text("qwen3.5-flash")
 
 

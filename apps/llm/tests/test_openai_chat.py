@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessageChunk, HumanMessage
 from pydantic import SecretStr
 
 from apps.core.errors import AppError
+from apps.llm.errors import ModelUnavailableError, ModelUnreachableError
 from apps.llm.openai_compatible import OpenAICompatibleChat, TimeLimits
 from kbqa_project.env import Endpoint
 from tests.fault_server import FaultServer
@@ -217,10 +218,17 @@ async def test_broken_stream_is_an_error_and_is_not_retried_after_its_start(
     assert (error.code, len(server.requests)) == (code, 1)
 
 
-async def test_nobody_listening_is_an_upstream_error() -> None:
+async def test_nobody_listening_is_an_upstream_error_that_says_so() -> None:
     with FaultServer(script(OK)) as server:
         chat = model(server)
-    assert (await failure(chat)).code == "MODEL_UPSTREAM_ERROR"
+    error = await failure(chat)
+    assert (type(error), error.code) == (ModelUnreachableError, "MODEL_UPSTREAM_ERROR")
+
+
+async def test_connection_that_breaks_is_not_told_as_unreachable() -> None:
+    broken = turn(end="reset")
+    with FaultServer(script(*[broken] * 3)) as server:
+        assert type(await failure(model(server))) is ModelUnavailableError
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from pydantic import SecretStr
 
 from apps.core.errors import AppError
 from apps.llm.calls import CallScope, call_scope
+from apps.llm.errors import ModelUnreachableError
 from apps.llm.openai_compatible import OpenAICompatibleEmbeddings
 from apps.llm.tests.conftest import Calls
 from apps.llm.vendor_usage import Usage
@@ -89,3 +90,16 @@ def test_silent_endpoint_times_out() -> None:
     with FaultServer(script({"hang": 60})) as server, pytest.raises(AppError) as caught:
         model(server, timeout_s=0.1).embed_query("a")
     assert caught.value.code == "MODEL_TIMEOUT"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:9", "does-not-exist.invalid"])
+def test_unreachable_endpoint_is_told_from_a_failing_one(host: str) -> None:
+    endpoint = Endpoint(SecretStr("sk-secret"), f"http://{host}/v1", "text-embedding-v4")
+    unreachable = OpenAICompatibleEmbeddings(endpoint, 8, timeout_s=10.0, connect_timeout_s=5.0)
+
+    with pytest.raises(ModelUnreachableError) as failed:
+        unreachable.embed_query("年假")
+
+    assert failed.value.code == "MODEL_UPSTREAM_ERROR"
+    assert host not in failed.value.text
+    assert "KBQA_EMBEDDING_BASE_URL" in failed.value.text
