@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import threading
 from contextlib import closing
@@ -166,9 +167,18 @@ def test_question_waits_while_another_program_holds_the_database(server):
     assert names(answers[0]) == ANSWERED
 
 
+SESSION_LINE = re.compile(r"继续提问：--session ([0-9a-f-]{36})\n\Z")
+
+
+def told(result):
+    """Return what the command wrote to stderr before the session's id."""
+    assert SESSION_LINE.search(result.stderr)
+    return SESSION_LINE.sub("", result.stderr)
+
+
 def test_ask_command_answers_beside_the_running_server(server):
     result = manage(server.data_dir, "ask", "停车证什么时候更新？")
-    assert (result.returncode, result.stderr) == (0, "")
+    assert (result.returncode, told(result)) == (0, "")
     answer, sources = result.stdout.strip().split("\n\n")
     assert "三月" in answer
     assert sources == "[S1] 手册.md · 员工手册"
@@ -176,12 +186,12 @@ def test_ask_command_answers_beside_the_running_server(server):
 
 def test_ask_command_tells_a_refusal_by_its_exit_code(server):
     result = manage(server.data_dir, "ask", "火星基地的指挥官是谁？")
-    assert (result.returncode, result.stderr) == (3, "")
+    assert (result.returncode, told(result)) == (3, "")
 
 
 def test_ask_command_continues_a_session(server):
-    session = server.new_session()
-    server.ask(session, "停车证什么时候更新？")
+    first = manage(server.data_dir, "ask", "停车证什么时候更新？")
+    session = SESSION_LINE.search(first.stderr)[1]
     result = manage(server.data_dir, "ask", "那每张收费多少？", "--session", session)
     assert (result.returncode, "二百元" in result.stdout) == (0, True)
     assert len([m for m in server.messages(session) if m["role"] == "user"]) == 2
@@ -203,6 +213,15 @@ def test_ask_command_refuses_what_it_cannot_use(server, arguments):
     assert server.rows("SELECT count(*) FROM agent_chat_sessions") == before
 
 
+def test_ask_command_tells_a_failure_in_one_line(server):
+    unreachable = {"KBQA_CHAT_API_KEY": "key", "KBQA_CHAT_BASE_URL": "http://127.0.0.1:9/v1"}
+    result = manage(server.data_dir, "ask", "停车证什么时候更新？", **unreachable)
+    lines = told(result).strip().split("\n")
+    assert (result.returncode, len(lines)) == (1, 1)
+    assert lines[0].startswith("连不上模型服务")
+    assert lines[0].endswith("(MODEL_UPSTREAM_ERROR)")
+
+
 def test_ask_command_answers_without_a_server(tmp_path):
     handbook = tmp_path / "手册.md"
     handbook.write_text(HANDBOOK, encoding="utf-8")
@@ -210,5 +229,5 @@ def test_ask_command_answers_without_a_server(tmp_path):
     assert manage(data_dir, "migrate", "--verbosity=0").returncode == 0
     assert manage(data_dir, "ingest", str(handbook)).returncode == 0
     result = manage(data_dir, "ask", "停车证什么时候更新？")
-    assert (result.returncode, result.stderr) == (0, "")
+    assert (result.returncode, told(result)) == (0, "")
     assert result.stdout.rstrip().endswith("[S1] 手册.md · 员工手册")

@@ -1,5 +1,6 @@
 """`manage.py ask "question"`: the answer as it is written, then its sources.
 
+Ends with the session's id on stderr, for `--session`; the log's warnings show with `-v 2` only.
 Works beside a running server and without one: then the owner of the vectors runs for as long as
 the command does. The question and the answer are stored in a session like any other.
 
@@ -9,9 +10,10 @@ Exit codes: 0 answered, 1 failed or refused input, 3 the documents do not hold t
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 import unicodedata
-from contextlib import aclosing
+from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -38,6 +40,7 @@ from apps.documents.vectors.owner import running_owner
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
+    from collections.abc import Iterator
 
     from apps.chat.runs import Run
     from apps.chat.stream_events import StreamEvent
@@ -47,6 +50,7 @@ EXIT_FAILED = 1
 EXIT_NO_EVIDENCE = 3
 STORE_WAIT_S = 10.0
 FIRST_WORDS_CHARS = 40
+VERBOSE = 2  # of --verbosity
 SILENT_S = 3600.0  # a terminal needs no heartbeat
 
 
@@ -68,7 +72,7 @@ class Command(BaseCommand):
         question: str,
         session: UUID | None,
         owner: str | None,
-        **_options: Any,
+        **options: Any,
     ) -> None:
         """Answer; the exit code tells how it went."""
         refuse_wrong_configuration()
@@ -77,7 +81,7 @@ class Command(BaseCommand):
         try:
             clean_question(question, max_chars=settings.ENV.max_question_chars)
             chosen = _session_of(person, session)
-            with running_owner():
+            with _quiet_log(options["verbosity"]), running_owner():
                 ready_store(unavailable_s=STORE_WAIT_S)
                 code = asyncio.run(self._answer(chosen, question))
         except AppError as error:
@@ -91,13 +95,15 @@ class Command(BaseCommand):
         if run is None:
             raise CommandError(_("回答没有开始。"))
         try:
-            return await self._print_events(run, session)
+            code = await self._print_events(run)
         except asyncio.CancelledError:
             run.cancel(RunStoppedError())
             await _read_to_end(run)
             raise
+        self.stderr.write(_("继续提问：--session {id}").format(id=session.id))
+        return code
 
-    async def _print_events(self, run: Run, session: AgentChatSession) -> int:
+    async def _print_events(self, run: Run) -> int:
         finished: RunFinished | None = None
         async with aclosing(run.events(0, grace_s=SILENT_S, heartbeat_s=SILENT_S)) as events:
             async for numbered in events:
@@ -111,7 +117,7 @@ class Command(BaseCommand):
                         pass
                     case event:
                         self._print_progress(event)
-        return self._print_sources(finished, session)
+        return self._print_sources(finished)
 
     def _print_progress(self, event: StreamEvent) -> None:
         match event:
@@ -124,7 +130,7 @@ class Command(BaseCommand):
             case StageStarted(stage="execution") if self.stderr.isatty():
                 self.stderr.write(_("检索资料…"))
 
-    def _print_sources(self, finished: RunFinished | None, session: AgentChatSession) -> int:
+    def _print_sources(self, finished: RunFinished | None) -> int:
         self.stdout.write("")
         if finished is None:
             return EXIT_FAILED
@@ -133,9 +139,20 @@ class Command(BaseCommand):
             self.stdout.write("")
         for source in cited:
             self.stdout.write(_line_of(source))
-        if self.stderr.isatty():
-            self.stderr.write(_("继续提问：--session {id}").format(id=session.id))
         return EXIT_NO_EVIDENCE if finished.outcome == "insufficient_evidence" else 0
+
+
+@contextmanager
+def _quiet_log(verbosity: int) -> Iterator[None]:
+    """Keep the log's warnings from the terminal: a failure is told once, in words for a person.
+
+    What is logged as an error nobody foresaw, so it stays.
+    """
+    logging.disable(logging.NOTSET if verbosity >= VERBOSE else logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 async def _read_to_end(run: Run) -> None:
