@@ -7,6 +7,7 @@ import unicodedata
 from typing import Literal
 
 Kind = Literal["time", "number", "place", "person", "reason", "definition"]
+StrictKind = Literal["price", "weight"]  # without an amount of it there is no answer
 
 
 def _any(*alternatives: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
@@ -80,6 +81,34 @@ _HELD: dict[Kind, re.Pattern[str]] = {
 }
 
 
+_AMOUNT_ASKED: dict[StrictKind, re.Pattern[str]] = {
+    "price": _any(
+        "多少钱|几(?:块|元)钱?|(?:价格|价钱|售价|票价|房价|单价|费用|收费|学费|[月年房]租|押金)"
+        "(?:大概|大约)?(?:是|为|要)?多少",
+        r"\bhow much (?:do|does|did|will|would) .*\b(?:cost|charge|pay)\b",
+        r"\bhow (?:expensive|much money)\b",
+        r"\bwhat (?:is|are|was|were) (?:the |its )?(?:[\w-]+ ){0,3}(?:price|cost|fee)s?\b",
+    ),
+    "weight": _any(
+        "多重|(?:重量|体重|净重)(?:大概|大约)?(?:是|为|有)?多少|几(?:公斤|千克|斤|吨)",
+        r"\bhow heavy\b|\bhow much (?:do|does|did) .*\bweigh\b|\bwhat (?:is|are|was) .*\bweight\b",
+    ),
+}
+_AMOUNT_HELD: dict[StrictKind, re.Pattern[str]] = {
+    "price": _any(
+        f"[\\d{_DIGITS}]\\s*(?:多|余|几)?(?:元|块|角|欧元|美元|英镑|日元|人民币|港币)|[$€£¥￥]\\s*\\d|\\d\\s*[$€£]"
+        "|免费|不收费|无偿|(?:价|费|金额|租金|押金|[门车机船]票|元).*\\d",
+        r"\d\s*(?:us )?(?:dollars?|euros?|pounds?|cents?|usd|eur|gbp|rmb|yuan)\b",
+        r"\bfree\b|\bno charge\b|\b(?:prices?|costs?|fees?|fares?|rent)\b.*\d",
+        r"\d.*\b(?:prices?|costs?|fees?|fares?)\b",
+    ),
+    "weight": _any(
+        f"[\\d{_DIGITS}]\\s*(?:多|余)?(?:公斤|千克|克|斤|吨|磅)|重.*\\d",
+        r"\d\s*(?:kg|kilo(?:gram)?s?|grams?|g|mg|tons?|tonnes?|pounds?|lbs?|oz|ounces?|stone)\b",
+        r"\bweigh.*\d",
+    ),
+}
+
 _FACT = _any(
     "[谁哪几吗呢]|多少|多[长大高久重远]|什么|何[时处地人]|是否|有没有",
     r"^(?:who|whom|whose|when|where)\b",
@@ -103,6 +132,17 @@ def kind_asked(question: str) -> Kind | None:
     """Return the first kind whose question words stand in `question`, or None."""
     text = unicodedata.normalize("NFKC", question)
     return next((kind for kind, pattern in _ASKED if pattern.search(text)), None)
+
+
+def strict_kind(question: str) -> StrictKind | None:
+    """Return "price" or "weight" when the question asks for such an amount, or None."""
+    text = unicodedata.normalize("NFKC", question)
+    return next((kind for kind, pattern in _AMOUNT_ASKED.items() if pattern.search(text)), None)
+
+
+def holds_amount(kind: StrictKind, text: str) -> bool:
+    """Whether `text` holds an amount of that kind, or says that nothing is to be paid."""
+    return bool(_AMOUNT_HELD[kind].search(unicodedata.normalize("NFKC", text)))
 
 
 def holds_new(kind: Kind, text: str, question: str) -> bool:

@@ -8,15 +8,17 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from apps.llm.embedded.answer_kind import wants_explanation
+from apps.llm.embedded.codes import codes
 from apps.llm.embedded.crossing import is_sufficient_across, own_lines, rank_across
-from apps.llm.embedded.hops import asks
+from apps.llm.embedded.parts import parts_of
 from apps.llm.embedded.ranking import rank
+from apps.llm.embedded.sections import section_asked_for
 from apps.llm.embedded.sentences import clean
 from apps.llm.embedded.sufficiency import is_held, is_sufficient
-from apps.llm.embedded.words import language_of, numbers, telling_terms
+from apps.llm.embedded.words import language_of, numbers, telling_terms, term_set, terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from apps.core.passages import Evidence, Passage
     from apps.llm.embedded.ranking import Ranked
@@ -66,8 +68,11 @@ def compose(question: str, evidence: Evidence, vectors: SentenceVectors) -> str:
     """Return the answer with labels, or `INSUFFICIENT_EVIDENCE`."""
     passages = tuple(source.passage for source in evidence.sources)
     material = _Material(evidence, passages, vectors)
-    parts = asks(question)
-    chosen = [_chosen_for(part, material) for part in parts]
+    parts = parts_of(question)
+    chosen = [
+        section_asked_for(part, passages) or [r.sentence for r in _chosen_for(part, material)]
+        for part in parts
+    ]
     if not any(chosen):
         return INSUFFICIENT_EVIDENCE
     text = _written(_in_reading_order(_within_limit(_in_turns(chosen))), evidence)
@@ -133,13 +138,7 @@ def _leading(
             return extent.foreign_margin
         return MARGIN_ROW if item.sentence.is_labelled else extent.margin
 
-    def is_linked(item: Ranked) -> bool:
-        return (
-            item.features.coverage > 0
-            or first.features.coverage == 0
-            or _follows(first.sentence, item.sentence)
-        )
-
+    is_linked = _link_to(question, first, passages)
     rest = [
         item
         for item in ranked[1:]
@@ -149,6 +148,32 @@ def _leading(
         and item.score >= first.score - spread * margin(item)
     ]
     return _rule_first([first, *rest][: extent.sentences])
+
+
+def _link_to(
+    question: str, first: Ranked, passages: Sequence[Passage]
+) -> Callable[[Ranked], bool]:
+    """Return what tells whether a sentence speaks of what is asked, as the best one does.
+
+    A file's name is no link: it stands over every sentence of a document.
+    """
+    asked_terms = set(terms(question))
+    asked_codes = codes(question) & codes(first.sentence.text)
+
+    def speaks_of_it(sentence: Sentence) -> bool:
+        above = passages[sentence.passage_index].heading_path
+        return bool(asked_terms & term_set([sentence.text, above]))
+
+    is_any_linked = not asked_codes and not speaks_of_it(first.sentence)
+
+    def is_linked(item: Ranked) -> bool:
+        if is_any_linked or _follows(first.sentence, item.sentence):
+            return True
+        if asked_codes:
+            return bool(codes(item.sentence.text) & asked_codes)
+        return speaks_of_it(item.sentence)
+
+    return is_linked
 
 
 def _undecided_table(question: str, ranked: Sequence[Ranked], margin: float) -> list[Ranked]:
@@ -203,9 +228,9 @@ def _rule_first(chosen: list[Ranked]) -> list[Ranked]:
     return [lead, *(item for item in chosen if item is not lead)]
 
 
-def _in_turns(chosen: Iterable[Sequence[Ranked]]) -> list[Sentence]:
+def _in_turns(chosen: Iterable[Sequence[Sentence]]) -> list[Sentence]:
     """Return the best sentence of each part, then the second ones, and so on, each once."""
-    turns = (item.sentence for turn in zip_longest(*chosen) for item in turn if item)
+    turns = (sentence for turn in zip_longest(*chosen) for sentence in turn if sentence)
     return list(dict.fromkeys(turns))
 
 

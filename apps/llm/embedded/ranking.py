@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from apps.llm.embedded.answer_kind import holds_new, kind_asked
+from apps.llm.embedded.exclusions import possible_answers
 from apps.llm.embedded.sentences import sentences_of
-from apps.llm.embedded.titles import heading_of, last_mention, title_of
+from apps.llm.embedded.titles import last_mention, title_of
 from apps.llm.embedded.words import term_set, terms
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def rank(
 
 def by_words(question: str, passages: Sequence[Passage], *, standalone: str) -> list[Ranked]:
     """Return all sentences without their cosine, in the order of the features that are left."""
-    sentences = sentences_of(passages)
+    sentences = possible_answers(question, sentences_of(passages))
     if not sentences:
         return []
     weights = TermWeights([s.text for s in sentences])
@@ -163,7 +164,7 @@ def embedded_text(sentence: Sentence, passages: Sequence[Passage], *, named: boo
     Sentences rarely repeat the subject that their heading names. A follow-up does not name it
     either, so there a heading would only blur the comparison.
     """
-    title = heading_of(passages[sentence.passage_index])
+    title = sentence.headings[-1] if sentence.headings else ""
     return f"{title}: {sentence.text}" if named and title not in sentence.text else sentence.text
 
 

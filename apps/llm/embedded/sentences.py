@@ -1,17 +1,25 @@
 """Passages become sentences that can be quoted: whole, without markup and without foreign labels.
 
 A table row is read with its header, also where a PDF's text has lost the columns; a 「标签：值」
-line stays whole. A line break inside a paragraph (text out of a PDF) ends no sentence. Text that
-speaks to a model instead of a reader ("ignore all previous instructions") is not evidence and is
-left out.
+line stays whole in a sheet of such lines, and is divided where it begins a paragraph of its own. A
+heading is what the sentences under it stand under, never one of them (`headings.py`). A line break
+inside a paragraph (text out of a PDF) ends no sentence. Text that speaks to a model instead of a
+reader ("ignore all previous instructions") is not evidence and is left out.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from apps.llm.embedded.headings import (
+    contents_lines,
+    is_imprint,
+    marked_heading,
+    plain_heading,
+)
+from apps.llm.embedded.titles import HEADING_SEPARATOR
 from apps.llm.embedded.words import HAN
 
 if TYPE_CHECKING:
@@ -19,8 +27,9 @@ if TYPE_CHECKING:
 
     from apps.core.passages import Passage
 
-Form = Literal["prose", "item", "row"]  # a label line is a row
-LineKind = Literal["nothing", "table", "label", "text"]
+Form = Literal["prose", "item", "row", "contents"]  # a label line is a row
+BlockForm = Form | Literal["label"]  # a label line that begins a paragraph of its own
+LineKind = Literal["nothing", "table", "row", "label", "text", "heading", "contents"]
 
 MAX_CHARS = 220  # of a Chinese sentence; longer ones are divided at weaker marks
 MAX_CHARS_ENGLISH = 450
@@ -28,6 +37,7 @@ MIN_CHARS = 4  # letters and digits; what is shorter is a rest of markup or refe
 MIN_WRAPPED_WIDTH = 40  # a shorter line was ended on purpose, a longer one was wrapped
 WRAPPED_SHARE = 0.75  # of the widest line: what is narrower was ended on purpose, too
 MIN_TABLE_LINES = 3  # a header and two rows
+MIN_OWN_LETTERS = 6  # of a sentence after a label: a shorter one is a part of the value
 
 _PREFIX = r"(?:\^|(?:来源|资料|出处|引用|sources?|refs?)\s*[:：]?\s*)?"
 _ITEM = r"(?:[SＳ]\s?-?\d+|\d{1,2})(?:\s*[-–—~～至到]\s*(?:[SＳ]?\d+))?"
@@ -84,7 +94,8 @@ class Sentence:
 
     `passage_index` counts the passages from 0, `position` the sentences of a passage. `context` is
     the sentence before it. `is_whole` is false for
-    prose without an end: a title, or what the passage's border cuts.
+    prose without an end: a title, or what the passage's border cuts. `headings` are the titles
+    that it stands under, outermost first. `is_furniture` marks tables of contents and imprints.
     """
 
     text: str
@@ -93,6 +104,24 @@ class Sentence:
     context: str
     is_whole: bool
     is_labelled: bool
+    headings: tuple[str, ...] = ()
+    is_furniture: bool = False
+
+
+class _Block(NamedTuple):
+    """The lines of a paragraph, an item or a row, joined."""
+
+    text: str
+    form: BlockForm
+    headings: tuple[str, ...]
+
+
+class _Piece(NamedTuple):
+    """A sentence of a block."""
+
+    text: str
+    form: Form
+    headings: tuple[str, ...]
 
 
 def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
@@ -101,12 +130,23 @@ def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
     seen: set[str] = set()
     for index, passage in enumerate(passages):
         previous = ""
-        for position, (text, form) in enumerate(split(trusted(passage.content))):
+        pieces = _pieces(trusted(passage.content), passage.heading_path)
+        for position, (text, form, headings) in enumerate(pieces):
             key = re.sub(r"\W", "", text)
             if len(key) >= MIN_CHARS and key not in seen:
                 seen.add(key)
-                whole = form != "prose" or _ends(text)
-                found.append(Sentence(text, index, position, previous, whole, form == "row"))
+                found.append(
+                    Sentence(
+                        text,
+                        index,
+                        position,
+                        context=previous,
+                        is_whole=form != "prose" or _ends(text),
+                        is_labelled=form == "row",
+                        headings=headings,
+                        is_furniture=form == "contents" or is_imprint(text),
+                    )
+                )
             previous = text
     return found
 
@@ -119,12 +159,38 @@ def trusted(content: str) -> str:
 
 def split(content: str) -> Iterator[tuple[str, Form]]:
     """Yield each sentence of a passage with the form of the block that it stands in."""
-    for block, form in _blocks(_NOISE.sub("", content).split("\n")):
-        pieces = [block] if form == "row" and len(block) <= MAX_CHARS else _divide(block)
-        for piece in pieces:
-            text = clean(piece)
-            if text:
-                yield text, form
+    for piece in _pieces(content, ""):
+        yield piece.text, piece.form
+
+
+def _pieces(content: str, heading_path: str) -> Iterator[_Piece]:
+    """Yield the sentences of a passage that begins under `heading_path`."""
+    for block in _blocks(_NOISE.sub("", content).split("\n"), heading_path):
+        for text, form in _divided(block):
+            if cleaned := clean(text):
+                yield _Piece(cleaned, form, block.headings)
+
+
+def _divided(block: _Block) -> Iterator[tuple[str, Form]]:
+    """Yield the sentences of a block; those after a label's own are prose.
+
+    What is too short to be a sentence of its own goes on with the label's value (淡季40元。).
+    """
+    if block.form == "row" and len(block.text) <= MAX_CHARS:
+        yield block.text, "row"
+        return
+    pieces = _divide(block.text)
+    if block.form != "label":
+        yield from ((piece, block.form) for piece in pieces)
+        return
+    own = (i for i, piece in enumerate(pieces) if i and _letters(piece) >= MIN_OWN_LETTERS)
+    end = next(own, len(pieces))
+    yield _joined(pieces[:end]), "row"
+    yield from ((piece, "prose") for piece in pieces[end:])
+
+
+def _letters(text: str) -> int:
+    return len(re.findall(r"[^\W\d_]", text))
 
 
 def clean(text: str) -> str:
@@ -138,34 +204,63 @@ def clean(text: str) -> str:
     return text.strip().lstrip("，。、；,;.)）」』”").lstrip()
 
 
-def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, Form]]:
-    """Yield paragraphs, list items, label lines and table rows; headings are left out."""
+class _Line(NamedTuple):
+    text: str  # the title of a heading
+    kind: LineKind
+    level: int = 0
+
+
+class _Headings:
+    """The headings that the line now read stands under."""
+
+    def __init__(self, heading_path: str) -> None:
+        titles = heading_path.split(HEADING_SEPARATOR) if heading_path else []
+        self._open = list(enumerate(titles, start=1))
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        return tuple(title for _, title in self._open)
+
+    def enter(self, heading: _Line) -> None:
+        while self._open and self._open[-1][0] >= heading.level:
+            self._open.pop()
+        self._open.append((heading.level, clean(heading.text)))
+
+
+def _blocks(lines: Sequence[str], heading_path: str) -> Iterator[_Block]:
+    """Yield paragraphs, list items, label lines and table rows under their headings."""
     wrapped = max(MIN_WRAPPED_WIDTH, WRAPPED_SHARE * max(map(_width, lines), default=0))
+    above = _Headings(heading_path)
     paragraph: list[str] = []
     form: Form = "prose"
     header: list[str] = []
-    for line, kind in _lines(lines):
+    for line in _lines(lines):
         if paragraph and (
-            kind != "text" or _starts_block(line) or _is_ended(paragraph[-1], wrapped)
+            line.kind != "text" or _starts_block(line.text) or _is_ended(paragraph[-1], wrapped)
         ):
-            yield _joined(paragraph), form
+            yield _Block(_joined(paragraph), form, above.path)
             paragraph = []
-        row, header = _table_row(line, header) if kind == "table" else ("", [])
-        if row or kind == "label":
-            yield row or line, "row"
-        elif kind == "text":
-            form = form if paragraph else "item" if _LIST_MARK.match(line) else "prose"
-            paragraph.append(_LIST_MARK.sub("", line))
+        row, header = _table_row(line.text, header) if line.kind == "table" else ("", [])
+        if row:
+            yield _Block(row, "row", above.path)
+        elif line.kind in {"row", "label", "contents"}:
+            yield _Block(line.text, line.kind, above.path)
+        elif line.kind == "heading":
+            above.enter(line)
+        elif line.kind == "text":
+            form = form if paragraph else "item" if _LIST_MARK.match(line.text) else "prose"
+            paragraph.append(_LIST_MARK.sub("", line.text))
     if paragraph:
-        yield _joined(paragraph), form
+        yield _Block(_joined(paragraph), form, above.path)
 
 
-def _lines(lines: Sequence[str]) -> Iterator[tuple[str, LineKind]]:
+def _lines(lines: Sequence[str]) -> Iterator[_Line]:
     """Yield the lines with their kinds; the rows of a plain table are led by its header.
 
     A PDF's text keeps a table's lines but not its columns: lines of three and more words without
     punctuation, the first one without a figure, the others with one.
     """
+    contents = contents_lines(lines)
     start = 0
     while start < len(lines):
         end = start
@@ -173,11 +268,30 @@ def _lines(lines: Sequence[str]) -> Iterator[tuple[str, LineKind]]:
             end += 1
         table = [line.strip() for line in lines[start:end]]
         if len(table) >= MIN_TABLE_LINES and _is_header(table):
-            yield from ((f"{table[0]}：{row}", "label") for row in table[1:])
+            yield from (_Line(f"{table[0]}：{row}", "row") for row in table[1:])
         else:
             end = max(end, start + 1)
-            yield from ((line, _line_kind(line)) for line in lines[start:end])
+            for place in range(start, end):
+                yield _Line(lines[place], "contents") if place in contents else _line(lines, place)
         start = end
+
+
+def _line(lines: Sequence[str], place: int) -> _Line:
+    kind = _line_kind(lines[place])
+    title = marked_heading(lines[place])
+    if not title and kind == "text":
+        title = plain_heading(lines, place)
+    if kind == "label" and any(_is_label(line) for line in _neighbours(lines, place)):
+        kind = "row"
+    return _Line(title[1], "heading", title[0]) if title else _Line(lines[place], kind)
+
+
+def _neighbours(lines: Sequence[str], place: int) -> Sequence[str]:
+    return [*lines[max(0, place - 1) : place], *lines[place + 1 : place + 2]]
+
+
+def _is_label(line: str) -> bool:
+    return _line_kind(line) == "label"
 
 
 def _is_header(table: Sequence[str]) -> bool:

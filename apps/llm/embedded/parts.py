@@ -1,0 +1,32 @@
+"""The questions that one question holds, when several things are asked at once."""
+
+from __future__ import annotations
+
+import re
+
+from apps.llm.embedded.codes import one_each
+from apps.llm.embedded.hops import asks
+from apps.llm.embedded.words import terms
+
+_ASKS = re.compile(
+    r"^(?:and\s+)?(?:what|who|whom|whose|when|where|which|why|how)\b", re.IGNORECASE
+)
+_BETWEEN = re.compile(
+    r"(?:[?!;\n]+|,?\s+and\s+|,\s+)(?=(?:and\s+)?(?:what|who|whom|whose|when|where|which|why|how)\b)",
+    re.IGNORECASE,
+)
+
+
+def parts_of(question: str) -> list[str]:
+    """Return the question alone, or its asking parts; one for each code of a list."""
+    parts = asks(question)
+    if len(parts) == 1:
+        parts = _led_parts(question)
+    return [single for part in parts for single in one_each(part)]
+
+
+def _led_parts(question: str) -> list[str]:
+    """Divide before question words: "what do A and B mean, and how long is C" is two."""
+    parts = [part.strip() for part in _BETWEEN.split(" ".join(question.split())) if part.strip()]
+    is_divided = len(parts) > 1 and all(_ASKS.search(part) and terms(part) for part in parts)
+    return parts if is_divided else [question]
