@@ -12,6 +12,7 @@ from django.db import transaction
 
 from apps.documents import originals
 from apps.documents.models import Document, DocumentStatus, IndexJob, JobStatus
+from apps.documents.twins import forget_twin
 from apps.documents.vectors.access import vector_store
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def finish_deletion(document: Document) -> None:
     store.flush()
     originals.remove_original(document.stored_path)
     Document.objects.filter(pk=document.pk, status=DocumentStatus.DELETING).delete()
+    forget_twin(document.pk, owner_id=document.owner_id, sha256=document.sha256)
 
 
 def _mark(document_id: UUID) -> None:

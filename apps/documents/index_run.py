@@ -24,6 +24,7 @@ from apps.documents.index_definition import adopt_definition
 from apps.documents.jobs import JobLostError
 from apps.documents.models import Chunk, Document, DocumentStatus, ProgressStage
 from apps.documents.splitting import chunk_id, embedding_text, split_pages
+from apps.documents.twins import twin_warnings
 from apps.documents.vectors.access import ready_store
 from apps.documents.vectors.records import VectorRecord, user_scope
 from apps.llm.calls import CallScope, call_scope
@@ -122,7 +123,7 @@ class IndexRun:
             self._claim,
             page_count=text.page_count,
             encoding=text.encoding,
-            warnings=list(text.warnings),
+            warnings=[*twin_warnings(document), *text.warnings],
         )
         env = settings.ENV
         drafts = split_pages(

@@ -10,6 +10,7 @@ from django.db import transaction
 from apps.documents import jobs, originals
 from apps.documents.models import Document, DocumentStatus, IndexJob
 from apps.documents.tasks import index_documents
+from apps.documents.twins import twin_warnings
 from apps.documents.validation import validate_upload
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def accept_upload(owner: User, upload: File[bytes]) -> Document:
     document.sha256 = originals.store_original(upload, document.stored_path)
     try:
         with transaction.atomic():
+            document.warnings = twin_warnings(document)
             document.save(force_insert=True)
             IndexJob.objects.create(document=document)
             _start_indexing_on_commit()

@@ -50,6 +50,7 @@ class UploadOutcome:
     filename: str
     error: str
     http_status: int
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,8 @@ def upload(request: PersonRequest) -> HttpResponse:
             messages.error(request, f"{outcome.filename}: {outcome.error}")
         else:
             messages.success(request, _("已上传 {name}").format(name=outcome.filename))
+            for note in outcome.notes:
+                messages.warning(request, f"{outcome.filename}: {note}")
     if not outcomes:
         messages.error(request, _("没有选择文件。"))
     return redirect("documents:list")
@@ -216,7 +219,8 @@ def _accept(owner: User, file: UploadedFile[bytes]) -> UploadOutcome:
         document = accept_upload(owner, file)
     except AppError as error:
         return UploadOutcome(name, error.text, error.http_status)
-    return UploadOutcome(document.filename, "", 200)
+    notes = tuple(warning_text(warning) for warning in document.warnings)
+    return UploadOutcome(document.filename, "", 200, notes)
 
 
 def _listing_context(request: PersonRequest) -> dict[str, object]:

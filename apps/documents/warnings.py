@@ -1,4 +1,4 @@
-"""What extraction noticed, in words for the person. Knows every code that extraction records."""
+"""What was noticed about a document, in words for the person. Knows every recorded code."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ ENCODING_NAMES = {
     "utf-16-be": "UTF-16 BE",
 }
 MAX_RANGES_SHOWN = 20
+SAME_CONTENT = "same_content"
 
 
 def warning_text(warning: Mapping[str, object]) -> str:
@@ -77,6 +78,10 @@ def _pdf_incomplete(_warning: Mapping[str, object]) -> str:
     return _("PDF 文件不完整（缺少结尾），可能缺少部分内容。")
 
 
+def _same_content(warning: Mapping[str, object]) -> str:
+    return _("与《{filename}》内容相同。").format(filename=warning.get("filename", ""))
+
+
 def _count(warning: Mapping[str, object]) -> int:
     count = warning.get("count")
     return count if isinstance(count, int) else 0
@@ -104,4 +109,5 @@ _SENTENCES: dict[str, Callable[[Mapping[str, object]], str]] = {
     "pages_garbled": _pages_garbled,
     "pages_unreadable": _pages_unreadable,
     "pdf_incomplete": _pdf_incomplete,
+    SAME_CONTENT: _same_content,
 }
