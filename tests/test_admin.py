@@ -113,3 +113,13 @@ def test_admin_needs_a_staff_account_in_login_mode(client, settings):
     settings.LOCAL_MODE = False
     response = client.get("/admin/")
     assert response["Location"] == "/admin/login/?next=/admin/"
+
+
+def test_titles_count_in_english(client):
+    pages = [
+        client.get(reverse(name), headers={"Accept-Language": "en"}).content.decode()
+        for name in ("admin:llm_llm_changelist", "admin:accounts_profile_changelist")
+    ]
+    assert "Add model" in pages[0]
+    assert "Select profile to view" in pages[1]
+    assert "0 Profiles" in pages[1]

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 
 class User(AbstractUser):
@@ -31,7 +32,8 @@ class Profile(models.Model):
 
     class Meta:
         db_table = "profiles"
-        verbose_name = verbose_name_plural = _("个人资料")
+        verbose_name = pgettext_lazy("one", "个人资料")
+        verbose_name_plural = _("个人资料")
 
     def __str__(self) -> str:
         return self.username or str(self.user_id)

@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Prefetch, Q, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.core.fields import MicroYuanField
 from apps.documents.models import Chunk, Document, DocumentStatus
@@ -103,7 +104,8 @@ class AgentChatSession(models.Model):
 
     class Meta:
         db_table = "agent_chat_sessions"
-        verbose_name = verbose_name_plural = _("会话")
+        verbose_name = pgettext_lazy("one", "会话")
+        verbose_name_plural = _("会话")
         indexes = [
             models.Index(fields=["user", "-created_at"], name="idx_sessions_user_created"),
             models.Index(fields=["user", "-last_activity_at"], name="idx_sessions_user_last_act"),
@@ -179,7 +181,8 @@ class AgentChatMessage(models.Model):
 
     class Meta:
         db_table = "agent_chat_messages"
-        verbose_name = verbose_name_plural = _("消息")
+        verbose_name = pgettext_lazy("one", "消息")
+        verbose_name_plural = _("消息")
         indexes = [
             models.Index(
                 fields=["session", "seq"], condition=Q(seq__gt=0), name="idx_messages_seq_display"
@@ -270,7 +273,8 @@ class ModelCall(models.Model):
 
     class Meta:
         db_table = "model_calls"
-        verbose_name = verbose_name_plural = _("模型调用")
+        verbose_name = pgettext_lazy("one", "模型调用")
+        verbose_name_plural = _("模型调用")
         ordering = ["started_at", "id"]
         indexes = [
             models.Index(fields=["session", "started_at"], name="idx_model_calls_session"),
@@ -307,7 +311,8 @@ class MessageSource(models.Model):
 
     class Meta:
         db_table = "message_sources"
-        verbose_name = verbose_name_plural = _("来源")
+        verbose_name = pgettext_lazy("one", "来源")
+        verbose_name_plural = _("来源")
         ordering = ["message", "citation_label"]
         constraints = [
             models.UniqueConstraint(

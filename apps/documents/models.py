@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.core.fields import MicroYuanField
 from apps.documents.errors import HOPELESS_CODES
@@ -117,7 +118,8 @@ class Document(models.Model):
 
     class Meta:
         db_table = "documents"
-        verbose_name = verbose_name_plural = _("文档")
+        verbose_name = pgettext_lazy("one", "文档")
+        verbose_name_plural = _("文档")
         ordering = ["-created_at", "-id"]
         indexes = [
             models.Index(fields=["status"], name="idx_documents_status"),
@@ -200,7 +202,8 @@ class IndexJob(models.Model):
 
     class Meta:
         db_table = "index_jobs"
-        verbose_name = verbose_name_plural = _("索引任务")
+        verbose_name = pgettext_lazy("one", "索引任务")
+        verbose_name_plural = _("索引任务")
         indexes = [models.Index(fields=["status"], name="idx_index_jobs_status")]
         constraints = [
             models.CheckConstraint(
@@ -228,7 +231,8 @@ class Chunk(models.Model):
 
     class Meta:
         db_table = "chunks"
-        verbose_name = verbose_name_plural = _("分块")
+        verbose_name = pgettext_lazy("one", "分块")
+        verbose_name_plural = _("分块")
         ordering = ["document", "order_index"]
         constraints = [
             models.UniqueConstraint(
@@ -256,7 +260,8 @@ class VectorIndex(models.Model):
 
     class Meta:
         db_table = "vector_indexes"
-        verbose_name = verbose_name_plural = _("向量索引")
+        verbose_name = pgettext_lazy("one", "向量索引")
+        verbose_name_plural = _("向量索引")
 
     def __str__(self) -> str:
         return f"{self.collection} ({self.embedding_model}, {self.dimension})"

@@ -6,6 +6,7 @@ import uuid
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 
 class CatalogueRow(models.Model):
@@ -29,7 +30,8 @@ class LLMFactory(CatalogueRow):
 
     class Meta:
         db_table = "llm_factory"
-        verbose_name = verbose_name_plural = _("模型厂商")
+        verbose_name = pgettext_lazy("one", "模型厂商")
+        verbose_name_plural = _("模型厂商")
 
     def __str__(self) -> str:
         return self.name
@@ -43,7 +45,8 @@ class LLM(CatalogueRow):
 
     class Meta:
         db_table = "llms"
-        verbose_name = verbose_name_plural = _("模型")
+        verbose_name = pgettext_lazy("one", "模型")
+        verbose_name_plural = _("模型")
 
     def __str__(self) -> str:
         return self.model_code

@@ -59,13 +59,13 @@ def shown_models(page):
 
 @pytest.mark.parametrize("path", ["/documents", "/nowhere", "/admin/"])
 def test_every_page_names_the_active_models(client, path):
-    expected = ["extractive · 内置", "multilingual-e5-small (embedded)"]
+    expected = ["extractive · 内置", "multilingual-e5-small · 内置"]
     assert shown_models(client.get(path)) == expected
 
 
 def test_sign_in_page_names_the_active_models_in_english(client, login_mode):
     page = client.get("/accounts/login/", headers={"Accept-Language": "en"})
-    assert shown_models(page) == ["extractive · built-in", "multilingual-e5-small (embedded)"]
+    assert shown_models(page) == ["extractive · built-in", "multilingual-e5-small · built-in"]
 
 
 def test_providers_are_named_without_path_port_or_password(client, settings):

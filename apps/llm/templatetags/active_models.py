@@ -11,6 +11,8 @@ from apps.llm.calls import EMBEDDED_VENDOR
 
 register = template.Library()
 
+EMBEDDED_MARK = " (embedded)"  # of the stored name; pages say it in the reader's language
+
 
 @dataclass(frozen=True, slots=True)
 class ActiveModel:
@@ -32,4 +34,6 @@ def active_models() -> dict[str, ActiveModel]:
 
 
 def _active(name: str, provider: str) -> ActiveModel:
-    return ActiveModel(name, None if provider == EMBEDDED_VENDOR else provider)
+    if provider == EMBEDDED_VENDOR:
+        return ActiveModel(name.removesuffix(EMBEDDED_MARK), None)
+    return ActiveModel(name, provider)
