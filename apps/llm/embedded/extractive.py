@@ -23,9 +23,14 @@ from pydantic import ConfigDict, SkipValidation
 
 from apps.core.passages import Evidence
 from apps.llm.embedded.composing import INSUFFICIENT_EVIDENCE, compose, pieces
-from apps.llm.embedded.followups import standalone_query
+from apps.llm.embedded.followups import own_part, standalone_query
 from apps.llm.embedded.hops import next_query
-from apps.llm.embedded.routing import asks_for_prompt, direct_reply
+from apps.llm.embedded.routing import (
+    asks_again,
+    asks_for_prompt,
+    direct_reply,
+    without_courtesies,
+)
 from apps.llm.embedded.vectors import SentenceVectors
 from apps.llm.embedded.words import language_of
 from apps.llm.ports import EmbeddingModel  # noqa: TC001 - pydantic reads the field type
@@ -131,7 +136,9 @@ class ExtractiveChatModel(BaseChatModel):
         evidence = answered[-1].artifact
         if not isinstance(evidence, Evidence):
             return _message(INSUFFICIENT_EVIDENCE)
-        return _message(compose(question, evidence, self._vectors))
+        asked = without_courtesies(question)
+        asked = own_part(evidence.question) if asks_again(asked) else asked
+        return _message(compose(asked, evidence, self._vectors))
 
 
 def _around_question(
@@ -146,13 +153,13 @@ def _around_question(
 
 def _intent(question: str, before: Sequence[BaseMessage]) -> str:
     """Return the intent stage's JSON object."""
-    said = [m for m in before if isinstance(m, HumanMessage | AIMessage) and m.text]
-    reply = direct_reply(question, [m.text for m in said if isinstance(m, HumanMessage)])
-    brief = (
-        None
-        if reply
-        else standalone_query(question, [(isinstance(m, HumanMessage), m.text) for m in said])
-    )
+    said = [
+        (isinstance(m, HumanMessage), m.text)
+        for m in before
+        if isinstance(m, HumanMessage | AIMessage) and m.text
+    ]
+    reply = direct_reply(question, [text for own, text in said if own])
+    brief = None if reply else standalone_query(question, said)
     result = {
         "route": "DIRECT_EXECUTION" if reply else "NEEDS_EXECUTION",
         "intent_summary": question[:100],

@@ -342,6 +342,19 @@ def test_follow_up_that_the_evidence_holds_is_answered(
     assert answer(model, question, history=TALKS[language]).startswith(quoted)
 
 
+@pytest.mark.parametrize("message", ["再说一遍", "换个说法", "用一句话总结上面的回答"])
+def test_answer_comes_again_with_its_citations(model: ExtractiveChatModel, message: str) -> None:
+    first = answer(model, "年假有多少天？")
+    history = ["年假有多少天？", first, "谢谢！", "不客气。"]
+    assert answer(model, message, history=history) == first
+
+
+def test_greeting_changes_no_answer(model: ExtractiveChatModel) -> None:
+    assert answer(model, "你好,年假有多少天？谢谢") == answer(model, "年假有多少天？")
+    english = "Hello, who founded the travel desk?"
+    assert answer(model, english) == "The travel desk was founded in 2015 by Maria Lopez. [S1]"
+
+
 # Questions in another language than the documents
 
 
