@@ -31,8 +31,13 @@ _STOPS = "。！？；：，、.!?;:,|"
 _SUBJECT_HAN = re.compile(
     "^([\u3400-\u9fff]{2,12}?)(?:于|是|为|在|应|须|将|由|有|，|、|：|。|\\d)"
 )
+_LEADER = re.compile(r"\s*(?:\.{4,}|…{2,}|(?:\. ){3,})\s*\d*$")  # of a table of contents
+_NO_NOUN = (
+    "on|in|at|of|is|are|was|were|and|or|for|to|with|by|from|has|have|must|will|can|may|all|any"
+    "|the|an?|shall|should"
+)
 _SUBJECT_WORDS = re.compile(
-    r"^((?:(?:The|An?|Our|This) )?[A-Za-z][\w'’-]+(?: [A-Za-z][\w'’-]+)?)\b"
+    rf"^((?:(?:The|An?|Our|This) )?[A-Za-z][\w'’-]+(?: (?!(?:{_NO_NOUN})\b)[A-Za-z][\w'’-]+)?)\b"
 )
 
 
@@ -45,8 +50,9 @@ def topics_of(contents: Iterable[str], *, title: str) -> list[str]:
     found: dict[str, None] = {}
     for text in texts:
         for heading in _headings(text):
-            topic = _NUMBERING.sub("", _MARKUP.sub(r"\1", heading)).strip()
-            if _is_telling(topic) and topic.casefold() not in title.casefold():
+            plain = _LEADER.sub("", _MARKUP.sub(r"\1", heading))
+            topic = _NUMBERING.sub("", plain).strip()
+            if _is_telling(topic) and not _is_same(topic, title):
                 found.setdefault(topic)
     return list(found) or [subject for text in texts[:1] for subject in _subjects(text)]
 
@@ -74,6 +80,11 @@ def _subjects(text: str) -> Iterator[str]:
         if match and len(line) > len(match[1]) + MAX_WORDS:
             yield match[1]
             return
+
+
+def _is_same(topic: str, title: str) -> bool:
+    one, other = topic.casefold(), title.casefold()
+    return one in other or (bool(title) and other in one)
 
 
 def _is_telling(topic: str) -> bool:

@@ -29,6 +29,9 @@ from apps.chat.topics import topics_of
             "notes",
             ["The Lantern festival"],
         ),
+        ("The warehouse on Maple Road opens at seven every day.", "notes", ["The warehouse"]),
+        ("学院宿舍规定\n\n用电\n每月三十度以内不收取费用。", "宿舍规定", ["用电"]),
+        ("1. Battery ........ 2\nThe battery holds 504 watt hours.", "guide", ["Battery"]),
         ("## <img src=x>\n\n12 345", "x", []),
     ],
 )

@@ -1,7 +1,7 @@
 """Questions about a section ("what does X say about Y"): quoted is what stands under its heading.
 
-Refuses to guess: where no heading of the evidence names the topic, the question is one like any
-other.
+Refuses to guess: where no heading names the topic, and no sentence of the named document speaks of
+it, the question is one like any other.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from apps.llm.embedded.headings import bare
 from apps.llm.embedded.sentences import sentences_of
-from apps.llm.embedded.words import folded
+from apps.llm.embedded.words import folded, terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ def section_asked_for(question: str, passages: Sequence[Passage]) -> list[Senten
         return alone
     for pattern in _TOPICS:
         if match := pattern.search(text):
-            return _in_order(_under(bare(match["topic"]), _sentences(among)), among)
+            return _in_order(_under(match["topic"], _sentences(among), named), among)
     return []
 
 
@@ -70,13 +70,20 @@ def _sentences(passages: Sequence[Passage]) -> list[Sentence]:
     return [s for s in sentences_of(passages) if s.is_whole and not s.is_furniture]
 
 
-def _under(topic: str, sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Return the sentences under the heading `topic`, else those under one that holds it."""
-    if len(topic) < MIN_TOPIC:
+def _under(topic: str, sentences: Sequence[Sentence], named: Sequence[Passage]) -> list[Sentence]:
+    """Return the sentences under the heading `topic`, else those under one that holds it.
+
+    In a document that the question names, else those that speak of the topic.
+    """
+    title = bare(topic)
+    if len(title) < MIN_TOPIC:
         return []
-    return _titled(topic, sentences) or [
-        s for s in sentences if any(topic in bare(title) for title in s.headings)
-    ]
+    asked = set(terms(topic))
+    return (
+        _titled(title, sentences)
+        or [s for s in sentences if any(title in bare(heading) for heading in s.headings)]
+        or [s for s in sentences if named and asked <= set(terms(s.text))]
+    )
 
 
 def _titled(topic: str, sentences: Sequence[Sentence]) -> list[Sentence]:
