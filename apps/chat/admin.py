@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
 OPENING_CHARS = 80
+ID_CHARS = 8  # the whole id of a row stands on its page, and the search finds it
 MESSAGE_FACTS = (
     "seq", "role", "status", "opening", "model_code", "input_tokens", "output_tokens", "cost_yuan",
     "cost_source", "latency_ms", "error_code", "created_at",
@@ -33,6 +34,11 @@ SOURCE_FACTS = ("citation_label", "document", "score", "search_query", "scope")
 
 class MessageFacts:
     """Columns that lists and inlines of messages share."""
+
+    @admin.display(description=_("会话编号"), ordering="session_id")
+    def short_session(self, message: AgentChatMessage) -> str:
+        """Return the beginning of the session's id."""
+        return str(message.session_id)[:ID_CHARS]
 
     @admin.display(description=_("内容"))
     def opening(self, message: AgentChatMessage) -> str:
@@ -54,6 +60,11 @@ class MessageFacts:
 
 class CallFacts:
     """Columns that lists and inlines of model calls share."""
+
+    @admin.display(description=_("会话编号"), ordering="session_id")
+    def short_session(self, call: ModelCall) -> str:
+        """Return the beginning of the session's id."""
+        return str(call.session_id)[:ID_CHARS]
 
     @admin.display(description=_("费用（元）"))
     def cost_yuan(self, call: ModelCall) -> Decimal | None:
@@ -126,7 +137,7 @@ class MessageSourceInline(admin.TabularInline):  # type: ignore[type-arg]
 
 @admin.register(AgentChatMessage)
 class AgentChatMessageAdmin(MessageFacts, AuditAdmin):
-    list_display = ["session_id", *MESSAGE_FACTS]
+    list_display = ["short_session", *MESSAGE_FACTS]
     list_filter = ["role", "status", "model_code", "error_code", "created_at"]
     search_fields = ["session__id", "run_id", "id"]
     ordering = ["-created_at"]
@@ -135,7 +146,7 @@ class AgentChatMessageAdmin(MessageFacts, AuditAdmin):
 
 @admin.register(ModelCall)
 class ModelCallAdmin(CallFacts, AuditAdmin):
-    list_display = ["session_id", *CALL_FACTS]
+    list_display = ["short_session", *CALL_FACTS]
     list_filter = ["kind", "status", "stage", "model_code", "cost_source", "started_at"]
     search_fields = ["session__id", "run_id", "id", "provider_request_id"]
     ordering = ["-started_at"]
@@ -143,7 +154,12 @@ class ModelCallAdmin(CallFacts, AuditAdmin):
 
 @admin.register(MessageSource)
 class MessageSourceAdmin(AuditAdmin):
-    list_display = ["citation_label", "document", "message_id", "score", "created_at"]
+    list_display = ["citation_label", "document", "short_message", "score", "created_at"]
     search_fields = ["document__filename", "message__id"]
     list_select_related = ["document"]
     ordering = ["-created_at"]
+
+    @admin.display(description=_("消息编号"), ordering="message_id")
+    def short_message(self, source: MessageSource) -> str:
+        """Return the beginning of the message's id."""
+        return str(source.message_id)[:ID_CHARS]
