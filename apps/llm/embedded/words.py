@@ -26,14 +26,14 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _CHINESE_FUNCTION = re.compile(
     "什么时候|什么样|什么|怎么样|怎么|怎样|为什么|为何|何时|何处|何地|何人|何种|如何|哪里|哪儿|哪个|哪些"
     "|哪位|哪一|哪年|哪|谁|多少|多久|多长|多大|多高|几个|是否|有没有|能不能|可不可以|可以|应该|需要|请问|知道|告诉我?"
-    "|介绍|一下|[的了吗呢吧呀啊么着是在有能会要和与及为以于被把将也都就而或这那此该其它他她]"
+    "|介绍|一下|[的了吗呢吧呀啊么着是在有能会要和与及为以于被把将也都就而或这那此该其它他她嗯哦噢喔哇]"
 )
 _ENGLISH_FUNCTION = frozenset(
     """a an the of in on at to for from by with and or but as is are was were be been being do does
     did have has had can could will would shall should may might must it its this that these those
     there their they them he she his her him i you we me my your our us what which who whom whose
     when where why how many much about into than then so if not no please tell know also any some
-    s t re ve ll d m""".split()  # noqa: SIM905 - a list of words is easier to read as words
+    ok okay oh yes yeah hi hello thanks s t re ve ll d m""".split()  # noqa: SIM905 - a list of words is easier to read as words
 )
 # Words that ask for more of the same, measure or stand in for another verb: they name nothing.
 _LIGHT = re.compile(

@@ -39,6 +39,8 @@ def test_terms_are_chinese_pairs_and_english_stems_without_question_words() -> N
     assert terms("年假有多少天？") == ["年假"]
     assert terms("Who directed the films?") == ["direct", "film"]
     assert terms("天") == ["天"]
+    assert terms("嗯嗯，年假呢？") == ["年假"]
+    assert terms("Ok, and E01?") == ["e01"]
 
 
 @pytest.mark.parametrize(
