@@ -42,10 +42,11 @@ class _Extent(NamedTuple):
     margin: float  # a sentence of the same document may be this far behind
     foreign_margin: float  # one of another document: likely about something else
     sentences: int
+    later: float  # of the margin, from the third sentence on: that one is often beside the point
 
 
-FACT = _Extent(margin=1.2, foreign_margin=0.3, sentences=3)
-EXPLANATION = _Extent(margin=3.0, foreign_margin=0.6, sentences=5)  # one rarely says it all
+FACT = _Extent(margin=1.2, foreign_margin=0.3, sentences=3, later=0.65)
+EXPLANATION = _Extent(margin=3.0, foreign_margin=0.45, sentences=5, later=1.0)
 SPREAD: dict[Language, float] = {"zh": 1.0, "en": 1.6}  # how far apart scores lie
 SPREAD_ACROSS = 0.45
 
@@ -139,15 +140,20 @@ def _leading(
         return MARGIN_ROW if item.sentence.is_labelled else extent.margin
 
     is_linked = _link_to(question, first, passages)
+
+    def is_close(item: Ranked, share: float) -> bool:
+        return item.score >= first.score - share * spread * margin(item)
+
     rest = [
         item
         for item in ranked[1:]
         if is_linked(item)
         and item.sentence.is_whole
         and not item.features.is_question
-        and item.score >= first.score - spread * margin(item)
+        and is_close(item, 1.0)
     ]
-    return _rule_first([first, *rest][: extent.sentences])
+    later = [item for item in rest[1:] if is_close(item, extent.later)]
+    return _rule_first([first, *rest[:1], *later][: extent.sentences])
 
 
 def _link_to(

@@ -22,12 +22,14 @@ PLAIN_LEVEL = 7  # below the six levels of Markdown
 
 _MARKED = re.compile(r"^(#{1,6})\s+(.+?)[\s#]*$")
 _NUMBERING = re.compile(
-    r"^\s*(?:第\s*[一二三四五六七八九十百\d]+\s*(?P<part>[编章节部分篇])|[一二三四五六七八九十]+[、．.]"
+    r"^\s*(?:第\s*[一二三四五六七八九十百\d]+\s*(?P<part>[编章节部分篇])[:：]?|[一二三四五六七八九十]+[、．.]"
     r"|[（(][一二三四五六七八九十\d]+[)）]|(?P<decimal>\d{1,2}(?:\.\d{1,2})*)[.、)]?(?=\s|[^\W\d])"
     r"|(?:chapter|section|part)\s+\w+[.:]?)\s*",
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"^\s*(?:[-*+•·>]|\|)")
+_BOLD = re.compile(r"^\s*(\*\*|__)(.+)\1\s*$")
+_RULE = re.compile(r"^\s*[=\-_*]{3,}\s*$")  # under a heading
 _STOP = re.compile(r"[。！？!?.…；;，,：:、][”’」』）)\]】\"']*$")
 _SENTENCE_END = re.compile(r"[。！？!?.；][”’」』）)\]】\"']*$")
 _INNER_STOP = re.compile("[。！？；，;]|[!?] ")
@@ -68,10 +70,10 @@ def marked_heading(line: str) -> tuple[int, str] | None:
 
 def plain_heading(lines: Sequence[str], place: int) -> tuple[int, str] | None:
     """Return the level and the title when the line at `place` is a heading without markup."""
-    line = lines[place].strip()
+    line = _BOLD.sub(r"\2", lines[place]).strip()
     if not _has_form(line) or not _starts_alone(lines, place):
         return None
-    after = next((other.strip() for other in lines[place + 1 :] if other.strip()), "")
+    after = next((other.strip() for other in lines[place + 1 :] if _says_something(other)), "")
     numbered = _NUMBERING.match(line)
     if not after:
         return (_level(line), line) if numbered else None
@@ -113,11 +115,20 @@ def _has_form(line: str) -> bool:
     title = _NUMBERING.sub("", line)
     if not title or _BULLET.match(line) or _STOP.search(line) or _INNER_STOP.search(title):
         return False
-    if _VERB.search(title) or _FIGURE.search(title) or title[0].islower():
+    if (
+        re.search("[:：]", title)
+        or _VERB.search(title)
+        or _FIGURE.search(title)
+        or title[0].islower()
+    ):
         return False
     if re.search(f"[{HAN}]", title):
         return len(title) <= MAX_HAN
     return len(title) <= MAX_CHARS and len(title.split()) <= MAX_WORDS and len(title) > 2
+
+
+def _says_something(line: str) -> bool:
+    return bool(line.strip()) and not _RULE.match(line)
 
 
 def _starts_alone(lines: Sequence[str], place: int) -> bool:

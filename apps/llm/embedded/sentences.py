@@ -279,7 +279,7 @@ def _lines(lines: Sequence[str]) -> Iterator[_Line]:
 def _line(lines: Sequence[str], place: int) -> _Line:
     kind = _line_kind(lines[place])
     title = marked_heading(lines[place])
-    if not title and kind == "text":
+    if not title and kind in {"text", "label"}:
         title = plain_heading(lines, place)
     if kind == "label" and any(_is_label(line) for line in _neighbours(lines, place)):
         kind = "row"

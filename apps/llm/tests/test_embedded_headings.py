@@ -45,6 +45,20 @@ def test_headings_of_plain_chinese_text_lead_their_sentences() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("content", "title"),
+    [
+        ("**Warranty**\n\nIt lasts two years.", "Warranty"),
+        ("Warranty\n--------\nIt lasts two years.", "Warranty"),
+        ("Section 3: Warranty\nIt lasts two years.", "Section 3: Warranty"),
+        ("第三章：保修\n保修期两年。", "第三章：保修"),
+        ("行为准则\n\n员工须遵守纪律。", "行为准则"),
+    ],
+)
+def test_heading_may_be_bold_underlined_or_numbered_with_a_colon(content: str, title: str) -> None:
+    assert [headings for _, headings in stands_under(content)] == [(title,)]
+
+
 def test_marked_headings_go_on_from_the_heading_of_the_passage() -> None:
     content = "加班须审批。\n\n## 休假\n\n### 年假\n\n年假八天。\n\n## 报销\n\n当月报销。"
     found = sentences_of([passage(content, heading="手册 > 工时")])
