@@ -1,0 +1,79 @@
+"""What the embedded model answers from small documents: manuals and rules without markup."""
+
+from __future__ import annotations
+
+import pytest
+
+from apps.llm.embedded.composing import INSUFFICIENT_EVIDENCE, compose
+from apps.llm.embedded.vectors import SentenceVectors
+from apps.llm.factory import embedding_model
+from apps.llm.tests.passages import evidence, passage
+
+BICYCLE = [
+    passage(
+        "Trailfox E20 Bicycle – Owner's Guide\n"
+        "Second edition, printed in May 2022 by Trailfox Cycles.\n"
+        "1. Battery\nThe battery holds 504 watt hours and charges in 4.5 hours. "
+        "Its weight is 3.2 kilograms.\n"
+        "2. Fault codes\nCode F12 means that the motor is too hot. Code F21 means that the brake "
+        "sensor is loose. Code F33 means a worn battery; replace it.",
+        filename="bike-guide.pdf",
+    ),
+    passage(
+        "3. Guarantee\nThe guarantee lasts 36 months for the frame. It does not cover tyres.\n"
+        "Maintenance\nOil the chain every 200 kilometres. Tighten the bolts once a month.",
+        filename="bike-guide.pdf",
+    ),
+]
+CLUB = [
+    passage(
+        "第一章 津贴\n游泳津贴标准：成人每月不超过60元，儿童每月不超过40元。泳帽由协会发放。"
+        "报名须在每周一提交。\n\n第二章 场馆\n场馆周一至周五开放。羽毛球馆须提前一天预约。",
+        filename="俱乐部规定.txt",
+    )
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What does fault code F12 mean?", "Code F12 means that the motor is too hot. [S1]"),
+        (
+            "What do the fault codes F12 and F33 mean, and how long is the guarantee?",
+            "Code F12 means that the motor is too hot. [S1] "
+            "Code F33 means a worn battery; replace it. [S1] "
+            "The guarantee lasts 36 months for the frame. [S2]",
+        ),
+        ("What does fault code F44 mean?", INSUFFICIENT_EVIDENCE),
+        ("How much does the battery weigh?", "Its weight is 3.2 kilograms. [S1]"),
+        ("How much does the battery cost?", INSUFFICIENT_EVIDENCE),
+        ("How long is the guarantee?", "The guarantee lasts 36 months for the frame. [S1]"),
+        (
+            "What does “bike-guide” say about Maintenance?",
+            "Oil the chain every 200 kilometres. [S2] Tighten the bolts once a month. [S2]",
+        ),
+        (
+            "Who printed the guide?",
+            "Second edition, printed in May 2022 by Trailfox Cycles. [S2]",
+        ),
+    ],
+)
+def test_manual_is_quoted_without_headings_and_other_codes(question: str, answer: str) -> None:
+    vectors = SentenceVectors(embedding_model())
+    assert compose(question, evidence(question, BICYCLE), vectors) == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("游泳津贴是多少？", "游泳津贴标准：成人每月不超过60元，儿童每月不超过40元。 [S1]"),
+        ("泳帽由谁发放？", "泳帽由协会发放。 [S1]"),
+        (
+            "《俱乐部规定》里关于场馆说了什么？",
+            "场馆周一至周五开放。 [S1] 羽毛球馆须提前一天预约。 [S1]",
+        ),
+    ],
+)
+def test_rules_are_quoted_by_sentence_and_section(question: str, answer: str) -> None:
+    vectors = SentenceVectors(embedding_model())
+    assert compose(question, evidence(question, CLUB), vectors) == answer
