@@ -222,6 +222,24 @@ def test_ask_command_tells_a_failure_in_one_line(server):
     assert lines[0].endswith("(MODEL_UPSTREAM_ERROR)")
 
 
+def test_ask_command_does_not_blame_the_question_when_no_document_can_be_searched(tmp_path):
+    data_dir = tmp_path / "data"
+    (tmp_path / "手册.md").write_text(HANDBOOK, encoding="utf-8")
+    unreachable = {
+        "KBQA_EMBEDDING_API_KEY": "key",
+        "KBQA_EMBEDDING_BASE_URL": "http://127.0.0.1:9/v1",
+    }
+    assert manage(data_dir, "migrate", "--verbosity=0").returncode == 0
+    failed = manage(data_dir, "ingest", str(tmp_path / "手册.md"), **unreachable)
+    assert (failed.returncode, "连不上模型服务" in failed.stderr) == (1, True)
+
+    result = manage(data_dir, "ask", "停车证什么时候更新？")
+    assert (result.returncode, told(result)) == (3, "1 份文档索引失败，无法检索。\n")
+
+    assert manage(data_dir, "reindex").returncode == 0
+    assert manage(data_dir, "ask", "停车证什么时候更新？").returncode == 0
+
+
 def test_ask_command_answers_without_a_server(tmp_path):
     handbook = tmp_path / "手册.md"
     handbook.write_text(HANDBOOK, encoding="utf-8")

@@ -23,6 +23,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from apps.accounts.local_user import is_local_mode, local_user
 from apps.accounts.models import User
@@ -35,6 +36,7 @@ from apps.chat.sessions import create_session
 from apps.chat.stream_events import AnswerFailed, AnswerSaved
 from apps.core.configuration import refuse_wrong_configuration
 from apps.core.errors import AppError
+from apps.documents.holdings import holdings_of
 from apps.documents.vectors.access import ready_store
 from apps.documents.vectors.owner import running_owner
 
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from apps.chat.runs import Run
     from apps.chat.stream_events import StreamEvent
     from apps.core.passages import Source
+    from apps.documents.holdings import Holdings
 
 EXIT_FAILED = 1
 EXIT_NO_EVIDENCE = 3
@@ -86,6 +89,9 @@ class Command(BaseCommand):
                 code = asyncio.run(self._answer(chosen, question))
         except AppError as error:
             raise CommandError(error.text) from error
+        if code == EXIT_NO_EVIDENCE:
+            self._tell_holdings(holdings_of(person))
+        self.stderr.write(_("继续提问：--session {id}").format(id=chosen.id))
         if code:
             sys.exit(code)
 
@@ -95,13 +101,30 @@ class Command(BaseCommand):
         if run is None:
             raise CommandError(_("回答没有开始。"))
         try:
-            code = await self._print_events(run)
+            return await self._print_events(run)
         except asyncio.CancelledError:
             run.cancel(RunStoppedError())
             await _read_to_end(run)
             raise
-        self.stderr.write(_("继续提问：--session {id}").format(id=session.id))
-        return code
+
+    def _tell_holdings(self, holdings: Holdings) -> None:
+        """Say when no document can be searched, since then no other question helps."""
+        if not holdings.is_unsearchable:
+            return
+        failed = ngettext(
+            "%(n)s 份文档索引失败，无法检索。",
+            "%(n)s 份文档索引失败，无法检索。",
+            holdings.failed,
+        )
+        unfinished = ngettext(
+            "%(n)s 份文档正在索引，完成后就可以提问。",
+            "%(n)s 份文档正在索引，完成后就可以提问。",
+            holdings.unfinished,
+        )
+        if holdings.failed:
+            self.stderr.write(failed % {"n": holdings.failed})
+        if holdings.unfinished:
+            self.stderr.write(unfinished % {"n": holdings.unfinished})
 
     async def _print_events(self, run: Run) -> int:
         finished: RunFinished | None = None
