@@ -85,13 +85,13 @@ _AMOUNT_ASKED: dict[StrictKind, re.Pattern[str]] = {
     "price": _any(
         "多少钱|几(?:块|元)钱?|(?:价格|价钱|售价|票价|房价|单价|费用|收费|学费|[月年房]租|押金)"
         "(?:大概|大约)?(?:是|为|要)?多少",
-        r"\bhow much (?:do|does|did|will|would) .*\b(?:cost|charge|pay)\b",
+        r"\bhow much (?:do|does|did|will|would) .{0,80}\b(?:cost|charge|pay)\b",
         r"\bhow (?:expensive|much money)\b",
         r"\bwhat (?:is|are|was|were) (?:the |its )?(?:[\w-]+ ){0,3}(?:price|cost|fee)s?\b",
     ),
     "weight": _any(
         "多重|(?:重量|体重|净重)(?:大概|大约)?(?:是|为|有)?多少|几(?:公斤|千克|斤|吨)",
-        r"\bhow heavy\b|\bhow much (?:do|does|did) .*\bweigh\b|\bwhat (?:is|are|was) .*\bweight\b",
+        r"\bhow heavy\b|\bhow much (?:do|does|did) .{0,80}\bweigh\b|\bwhat (?:is|are|was) .{0,80}\bweight\b",
     ),
 }
 _AMOUNT_HELD: dict[StrictKind, re.Pattern[str]] = {

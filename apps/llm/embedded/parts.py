@@ -8,6 +8,8 @@ from apps.llm.embedded.codes import one_each
 from apps.llm.embedded.hops import asks
 from apps.llm.embedded.words import terms
 
+MAX_PARTS = 8
+
 _ASKS = re.compile(
     r"^(?:and\s+)?(?:what|who|whom|whose|when|where|which|why|how)\b", re.IGNORECASE
 )
@@ -18,11 +20,15 @@ _BETWEEN = re.compile(
 
 
 def parts_of(question: str) -> list[str]:
-    """Return the question alone, or its asking parts; one for each code of a list."""
+    """Return the question alone, or its asking parts; one for each code of a list.
+
+    A question of more than `MAX_PARTS` is left alone: each part costs a comparison of its own.
+    """
     parts = asks(question)
     if len(parts) == 1:
         parts = _led_parts(question)
-    return [single for part in parts for single in one_each(part)]
+    singles = list(dict.fromkeys(single for part in parts for single in one_each(part)))
+    return singles if len(singles) <= MAX_PARTS else [question]
 
 
 def _led_parts(question: str) -> list[str]:

@@ -124,6 +124,11 @@ def test_each_asking_part_is_a_question(question: str, parts: list[str]) -> None
     assert parts_of(question) == parts
 
 
+def test_question_of_very_many_parts_is_one() -> None:
+    question = "What do " + ", ".join(f"E{number:02}" for number in range(40)) + " mean?"
+    assert parts_of(question) == [question]
+
+
 def section(question: str) -> list[str]:
     return [s.text for s in section_asked_for(question, [OTHER, RULES])]
 
