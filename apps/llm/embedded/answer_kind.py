@@ -91,7 +91,8 @@ _AMOUNT_ASKED: dict[StrictKind, re.Pattern[str]] = {
     ),
     "weight": _any(
         "多重|(?:重量|体重|净重)(?:大概|大约)?(?:是|为|有)?多少|几(?:公斤|千克|斤|吨)",
-        r"\bhow heavy\b|\bhow much (?:do|does|did) .{0,80}\bweigh\b|\bwhat (?:is|are|was) .{0,80}\bweight\b",
+        r"\bhow heavy\b|\bhow much (?:do|does|did) .{0,80}\bweigh\b",
+        r"\bwhat (?:is|are|was) .{0,80}\bweight\b",
     ),
 }
 _AMOUNT_HELD: dict[StrictKind, re.Pattern[str]] = {
