@@ -82,10 +82,15 @@ def plain_heading(lines: Sequence[str], place: int) -> tuple[int, str] | None:
     return (_level(line), line) if _leads(lines, place, after) else None
 
 
+def is_contents_title(line: str) -> bool:
+    """Whether a line is the title of a table of contents."""
+    return bool(_CONTENTS.match(line))
+
+
 def contents_lines(lines: Sequence[str]) -> set[int]:
-    """Return the places of the lines of a table of contents."""
+    """Return the places of the lines of a table of contents, its title included."""
     found = {i for i, line in enumerate(lines) if _LEADER.search(line)}
-    for start in (i for i, line in enumerate(lines) if _CONTENTS.match(line)):
+    for start in (i for i, line in enumerate(lines) if is_contents_title(line)):
         end = start + 1
         while end < len(lines) and lines[end].strip() and not _SENTENCE_END.search(lines[end]):
             end += 1

@@ -30,6 +30,9 @@ _TOPICS = (
         rf"(?:关于|有关|对于?)(?P<topic>[^，。？?《》]{{1,20}}?)"
         rf"(?:方面|(?:这?一)?[章节]|这?部分)?的?{_SAYS}"
     ),
+    re.compile(
+        r"(?:^|》里?的?)(?P<topic>[^，。？?《》]{2,20}?)(?:这?一?[章节]|这?部分)?都?[讲说写]了(?:些)?什么"
+    ),
     re.compile(r"\bsays? (?:about|on) (?P<topic>[^?]+)", re.IGNORECASE),
     re.compile(
         r"\b(?:rules?|section|chapter|regulations?) (?:on|about|for) (?P<topic>[^?]+)",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from apps.llm.embedded.headings import (
     contents_lines,
+    is_contents_title,
     is_imprint,
     marked_heading,
     plain_heading,
@@ -272,8 +273,12 @@ def _lines(lines: Sequence[str]) -> Iterator[_Line]:
         else:
             end = max(end, start + 1)
             for place in range(start, end):
-                yield _Line(lines[place], "contents") if place in contents else _line(lines, place)
+                yield _contents(lines[place]) if place in contents else _line(lines, place)
         start = end
+
+
+def _contents(line: str) -> _Line:
+    return _Line(line, "nothing" if is_contents_title(line) else "contents")
 
 
 def _line(lines: Sequence[str], place: int) -> _Line:

@@ -138,6 +138,8 @@ def test_question_about_a_section_is_answered_by_what_stands_under_it() -> None:
     assert section("《员工手册》关于借款有什么规定？") == ["报销单当月提交。"]
     assert section("关于休假有哪些规定？") == ["学生寒假四周。"]
     assert section("《员工手册》里关于证明说了什么？") == ["病假须有证明。"]
+    assert section("第二章讲了什么？") == []
+    assert section("《员工手册》里报销这一章讲了什么？") == ["报销单当月提交。"]
     assert section("病假") == ["病假须有证明。"]
 
 

@@ -99,6 +99,15 @@ def test_table_of_contents_ends_at_a_gap_or_a_sentence() -> None:
     assert contents_lines(lines) == {0, 1, 2, 5, 6}
 
 
+def test_table_of_contents_is_set_apart_without_its_title() -> None:
+    found = sentences_of([passage(DORMITORY)])
+    assert [s.text for s in found if s.is_furniture] == [
+        "后勤处 2023年9月印",
+        "第一章 入住",
+        "第二章 用电",
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
