@@ -1,9 +1,14 @@
-"""A log of calls that the tests of the models share."""
+"""What the tests of the models share: a log of calls, and the extractive model."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import pytest
+
+from apps.llm.embedded.extractive import ExtractiveChatModel
+from apps.llm.factory import embedding_model
 
 if TYPE_CHECKING:
     from apps.llm.calls import CallBegun, CallEnded
@@ -22,3 +27,9 @@ class Calls:
     def end(self, call: CallEnded) -> None:
         assert call.begun in self.begun
         self.ended.append(call)
+
+
+@pytest.fixture(scope="module")
+def model() -> ExtractiveChatModel:
+    """The embedded chat model on the embedded embeddings."""
+    return ExtractiveChatModel(embeddings=embedding_model())

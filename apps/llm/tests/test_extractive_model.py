@@ -16,14 +16,13 @@ from langchain_core.messages import (
 )
 from langchain_core.tools import tool
 
-from apps.llm.embedded.extractive import ExtractiveChatModel
-from apps.llm.factory import embedding_model
 from apps.llm.tests.passages import evidence, found, passage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from apps.core.passages import Evidence, Passage
+    from apps.llm.embedded.extractive import ExtractiveChatModel
 
 HANDBOOK = passage(
     "员工每年享有十五天带薪年假，需提前三个工作日申请。入职满五年后每年增加两天年假。"
@@ -88,11 +87,6 @@ def search_knowledge_base(query: str) -> str:
 def research(query: str) -> str:
     """Research."""
     return query
-
-
-@pytest.fixture(scope="module")
-def model() -> ExtractiveChatModel:
-    return ExtractiveChatModel(embeddings=embedding_model())
 
 
 def conversation(history: Sequence[str], question: str) -> list[BaseMessage]:
@@ -281,78 +275,6 @@ def test_absent_and_near_topic_facts_are_refused(
 
 def test_year_that_the_evidence_holds_is_answered(model: ExtractiveChatModel) -> None:
     assert "17家" in answer(model, "2023年星河项目的首批客户有多少家？")
-
-
-def test_follow_up_is_answered_from_the_conversation(model: ExtractiveChatModel) -> None:
-    history = ["星河项目第一年的预算是多少？", "项目第一年的预算为300万元。"]
-    assert "450万元" in answer(model, "那第二年呢？", history=history)
-    talk = ["Who founded the travel desk?", "It was founded by Maria Lopez."]
-    assert "2015" in answer(model, "And when was it founded?", history=talk)
-
-
-def test_new_subject_is_not_drowned_in_the_old_one(model: ExtractiveChatModel) -> None:
-    history = ["星河项目第一年的预算是多少？", "项目第一年的预算为300万元。"]
-    assert "十五天带薪年假" in answer(model, "年假有多少天？", history=history)
-
-
-TALKS = {
-    "zh": ["年假有多少天？", "员工每年享有十五天带薪年假，需提前三个工作日申请。 [S1]"],
-    "en": ["Who founded the travel desk?", "It was founded in 2015 by Maria Lopez. [S1]"],
-}
-
-
-@pytest.mark.parametrize(
-    ("language", "question"),
-    [
-        ("zh", "法国总统是谁?"),
-        ("zh", "谁是董事长？"),
-        ("zh", "公司地址在哪里？"),
-        ("zh", "公司CEO是谁？"),
-        ("zh", "那丧假呢？"),
-        ("zh", "今天天气怎么样？"),
-        ("en", "Who is the president of France?"),
-        ("en", "How tall is the Eiffel tower?"),
-        ("en", "What about its price?"),
-        ("en", "And the dress code?"),
-    ],
-)
-def test_conversation_does_not_vouch_for_an_absent_fact(
-    model: ExtractiveChatModel, language: str, question: str
-) -> None:
-    assert answer(model, question, history=TALKS[language]) == "INSUFFICIENT_EVIDENCE"
-
-
-def test_refused_question_is_refused_again(model: ExtractiveChatModel) -> None:
-    history = [*TALKS["zh"], "法国总统是谁？", "资料中没有找到能够回答这个问题的内容。"]
-    assert answer(model, "那法国总统是谁？", history=history) == "INSUFFICIENT_EVIDENCE"
-
-
-@pytest.mark.parametrize(
-    ("language", "question", "quoted"),
-    [
-        ("zh", "那病假呢？", "病假需要提供二级以上医院开具的证明。"),
-        ("zh", "要提前几天申请？", "员工每年享有十五天带薪年假，需提前三个工作日申请。"),
-        ("en", "When exactly?", "The travel desk was founded in 2015 by Maria Lopez."),
-        ("en", "And why are late claims rejected?", "Late claims are rejected because"),
-    ],
-)
-def test_follow_up_that_the_evidence_holds_is_answered(
-    model: ExtractiveChatModel, language: str, question: str, quoted: str
-) -> None:
-    assert answer(model, question, history=TALKS[language]).startswith(quoted)
-
-
-@pytest.mark.parametrize("message", ["再说一遍", "换个说法", "用一句话总结上面的回答"])
-def test_answer_comes_again_with_its_citations(model: ExtractiveChatModel, message: str) -> None:
-    first = answer(model, "年假有多少天？")
-    history = ["年假有多少天？", first, "谢谢！", "不客气。"]
-    assert answer(model, message, history=history) == first
-
-
-def test_greeting_changes_no_answer(model: ExtractiveChatModel) -> None:
-    assert answer(model, "你好,年假有多少天？谢谢") == answer(model, "年假有多少天？")
-    english = "Hello, who founded the travel desk?"
-    assert answer(model, english) == "The travel desk was founded in 2015 by Maria Lopez. [S1]"
 
 
 # Questions in another language than the documents
