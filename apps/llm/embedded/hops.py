@@ -9,7 +9,7 @@ from apps.llm.embedded.followups import points_back
 from apps.llm.embedded.names import related_names
 from apps.llm.embedded.sentences import split, trusted
 from apps.llm.embedded.titles import last_mention
-from apps.llm.embedded.words import is_foreign, language_of, terms
+from apps.llm.embedded.words import is_foreign, language_of, telling_terms, terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,7 @@ _ASKS_ENGLISH = re.compile(
     r"^(?:and\s+)?(?:what|who|whom|whose|when|where|which|why|how|is|are|was|were|do|does|did|can)\b",
     re.IGNORECASE,
 )
+_CLAUSE = re.compile(r"(?:[^，,。！!；;\n.]|\.(?!\s))*(?:[，,。！!；;\n]+|\.\s+|$)")
 _BETWEEN_CHINESE = re.compile(r"[？?！!。；;，,\n]+(?:以及|还有|另外|并且)?|以及|和|与|及|、")
 _BETWEEN_ENGLISH = re.compile(r"[?!;\n]+|,?\s+and\s+|,\s+", re.IGNORECASE)
 
@@ -43,6 +44,19 @@ def asks(question: str) -> list[str]:
     if len(parts) > 1 and all(asking.search(part) and terms(part) for part in parts):
         return parts
     return [question]
+
+
+def without_preface(question: str) -> str:
+    """Return the question from its first asking clause on: "oh, just as I thought, where is it?".
+
+    The whole question where no clause asks, or where what asks names nothing by itself.
+    """
+    is_chinese = language_of(question) == "zh"
+    asking = _ASKS_CHINESE if is_chinese else _ASKS_ENGLISH
+    clauses = _CLAUSE.findall(question)
+    first = next((at for at, clause in enumerate(clauses) if asking.search(clause.strip())), 0)
+    rest = "".join(clauses[first:]).strip()
+    return rest if telling_terms(rest) else question
 
 
 def next_query(

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from apps.llm.embedded.answer_kind import kind_asked
+from apps.llm.embedded.hops import without_preface
 from apps.llm.embedded.names import names
 from apps.llm.embedded.sentences import trusted
 from apps.llm.embedded.words import (
@@ -36,10 +37,11 @@ MISSING_NAME = 0.015
 MOST_MISSING = 2
 THRESHOLD: dict[Language, float] = {"zh": 0.966, "en": 0.90}
 # How far a follow-up may stay behind the threshold when the conversation speaks for it: where the
-# passage holds a term of the follow-up itself and the kind of answer asked for, and where it does
-# not.
+# passage holds a term of the follow-up itself and the kind of answer asked for, where it does not,
+# and where one sentence holds both.
 LEANING: dict[Language, float] = {"zh": 0.04, "en": 0.05}
 LEANING_LESS = 0.02
+LEANING_MORE = 0.08
 _TOLD_BY_FORM = frozenset({"time", "number", "place"})
 _YEAR = re.compile(r"1\d{3}|20\d\d")
 _LATIN = re.compile(r"[a-z]")
@@ -58,6 +60,7 @@ def is_held(question: str, passages: Sequence[Passage], ranked: Sequence[Ranked]
     The conversation alone would vouch for any question. A follow-up that says nothing itself
     ("why?", "and where?") has only the conversation.
     """
+    question = without_preface(question)
     asked = telling_terms(question)
     if not ranked or not asked:
         return bool(ranked)
@@ -69,6 +72,8 @@ def is_held(question: str, passages: Sequence[Passage], ranked: Sequence[Ranked]
     if is_named or missing_names(question, text):
         return lacking <= 0
     leaning = LEANING[language_of(question)] if held and is_of_kind else LEANING_LESS
+    if ranked[0].features.kind and asked & set(terms(ranked[0].sentence.text)):
+        leaning = LEANING_MORE
     return lacking <= leaning
 
 

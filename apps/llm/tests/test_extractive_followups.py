@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from apps.llm.embedded.hops import without_preface
+from apps.llm.tests.passages import passage
 from apps.llm.tests.test_extractive_model import answer
 
 if TYPE_CHECKING:
@@ -82,3 +84,29 @@ def test_greeting_changes_no_answer(model: ExtractiveChatModel) -> None:
     assert answer(model, "你好,年假有多少天？谢谢") == answer(model, "年假有多少天？")
     english = "Hello, who founded the travel desk?"
     assert answer(model, english) == "The travel desk was founded in 2015 by Maria Lopez. [S1]"
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("嗯嗯，真是和我想象的一样，具体地址你清楚吗？", "具体地址你清楚吗？"),
+        ("Great. And how long does the warranty last?", "And how long does the warranty last?"),
+        ("He asked, is version 2.5 out?", "is version 2.5 out?"),
+        ("谢谢。还有吗？", "谢谢。还有吗？"),
+        ("那第二年呢？", "那第二年呢？"),
+        ("", ""),
+    ],
+)
+def test_what_is_said_before_a_question_is_no_part_of_it(question: str, asked: str) -> None:
+    assert without_preface(question) == asked
+
+
+def test_preface_does_not_hide_a_follow_up_that_one_sentence_answers(
+    model: ExtractiveChatModel,
+) -> None:
+    place = [passage("远山科技创办于1998年。\n地址：临江市云水区青石路12号", filename="公司.txt")]
+    history = ["远山科技是哪年创办的？", "远山科技创办于1998年。 [S1]"]
+    question = "嗯嗯，真是和我想象的一样，具体地址你清楚吗？"
+    assert answer(model, question, place, history) == "地址：临江市云水区青石路12号 [S1]"
+    absent = [passage("远山科技创办于1998年。董事长是林岚。", filename="公司.txt")]
+    assert answer(model, question, absent, history) == "INSUFFICIENT_EVIDENCE"
