@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from django.utils.safestring import SafeString
 
+    from apps.agents.events import Stage
     from apps.chat.models import AgentChatSession
     from apps.chat.notes import TrimNote
     from apps.core.passages import Passage, Source
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 SEARCH_TOOL = "search_knowledge_base"
 EXCERPT_CHARS = 180
 QUERY_CHARS = 60
+STAGES: tuple[Stage, ...] = ("intent", "execution", "organization")
 RECENT_TURNS = 40  # a page of more is slow to build and to read
 
 
@@ -252,3 +254,25 @@ def _searched(row: AgentChatMessage) -> Sequence[str]:
         return ()
     query = shown_query(str(json.loads(row.content).get("query") or ""))
     return [query] if query else ()
+
+
+def sources_context(message: ShownMessage) -> dict[str, object]:
+    """Return what the right pane needs to show an answer's sources."""
+    return {
+        "sources": message.sources,
+        "message_id": message.row.id,
+        "is_refusal": message.is_refusal,
+        "is_running": message.is_running,
+        "is_unfinished": message.is_unfinished,
+        "cites_deleted": message.cites_deleted,
+    }
+
+
+def steps_at(stage: Stage) -> list[dict[str, str]]:
+    """Return the three steps with their state while `stage` runs: done, now or next."""
+    labels = (_("理解问题"), _("检索资料"), _("撰写回答"))
+    now = STAGES.index(stage)
+    return [
+        {"label": label, "state": "done" if index < now else "now" if index == now else "next"}
+        for index, label in enumerate(labels)
+    ]

@@ -16,7 +16,6 @@ from django.views.decorators.http import require_GET, require_http_methods
 from django_htmx.http import HttpResponseClientRedirect, reswap, retarget
 
 from apps.chat.answering import ask, ask_again, stop_answer
-from apps.chat.encoders.html import sources_context, steps_at
 from apps.chat.errors import RunInProgressError
 from apps.chat.examples import example_questions
 from apps.chat.models import AgentChatSession, MessageRole
@@ -28,6 +27,8 @@ from apps.chat.shown import (
     message_of,
     recent_from_seq,
     shown_session,
+    sources_context,
+    steps_at,
 )
 from apps.core.errors import AppError, NotFoundError, ValidationFailedError
 from apps.core.http import form_of, render_page

@@ -23,7 +23,16 @@ from apps.agents.events import (
     ToolReturned,
 )
 from apps.chat.models import AgentChatSession
-from apps.chat.shown import SEARCH_TOOL, ShownMessage, message_of, shown_query, shown_source
+from apps.chat.shown import (
+    SEARCH_TOOL,
+    STAGES,
+    ShownMessage,
+    message_of,
+    shown_query,
+    shown_source,
+    sources_context,
+    steps_at,
+)
 from apps.chat.stream_events import AnswerFailed, AnswerSaved
 from apps.documents.holdings import holdings_of
 
@@ -37,7 +46,6 @@ if TYPE_CHECKING:
 
 PageEvent = tuple[str, str]
 _LABEL = re.compile(r"\[S(\d{1,2})\]")  # the flow sends a label whole, never cut in two
-STAGES: tuple[Stage, ...] = ("intent", "execution", "organization")
 
 
 def encode(event: StreamEvent, turn: PageTurn) -> list[PageEvent]:
@@ -58,28 +66,6 @@ def encode(event: StreamEvent, turn: PageTurn) -> list[PageEvent]:
         case AnswerSaved() | AnswerFailed():
             return _final(turn)
     return []
-
-
-def sources_context(message: ShownMessage) -> dict[str, object]:
-    """Return what the right pane needs to show an answer's sources."""
-    return {
-        "sources": message.sources,
-        "message_id": message.row.id,
-        "is_refusal": message.is_refusal,
-        "is_running": message.is_running,
-        "is_unfinished": message.is_unfinished,
-        "cites_deleted": message.cites_deleted,
-    }
-
-
-def steps_at(stage: Stage) -> list[dict[str, str]]:
-    """Return the three steps with their state while `stage` runs: done, now or next."""
-    labels = (_("理解问题"), _("检索资料"), _("撰写回答"))
-    now = STAGES.index(stage)
-    return [
-        {"label": label, "state": "done" if index < now else "now" if index == now else "next"}
-        for index, label in enumerate(labels)
-    ]
 
 
 def _stage(stage: Stage, turn: PageTurn) -> PageEvent:
