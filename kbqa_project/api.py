@@ -21,8 +21,8 @@ from apps.core.errors import (
     RequestTooLargeError,
     ValidationFailedError,
 )
-from apps.core.middleware import error_response
-from apps.documents.api import router as documents_router
+from apps.core.web.middleware import error_response
+from apps.documents.web.api import router as documents_router
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse

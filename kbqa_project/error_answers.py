@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.views import defaults
 
 from apps.core.errors import AppError, BadRequestError, NotFoundError, PermissionRefusedError
-from apps.core.middleware import error_response, is_api
+from apps.core.web.middleware import error_response, is_api
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse

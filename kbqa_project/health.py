@@ -19,8 +19,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from apps.core.errors import AppError
-from apps.core.heartbeat import heartbeat_age_s
-from apps.documents.index_definition import outdated, unsearchable
+from apps.core.processes.heartbeat import heartbeat_age_s
+from apps.documents.indexing.index_definition import outdated, unsearchable
 from apps.documents.vectors.access import vector_store
 from apps.llm.factory import (
     chat_model_name,

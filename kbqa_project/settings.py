@@ -50,12 +50,12 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "apps.core.middleware.RequestIdMiddleware",
+    "apps.core.web.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
     "corsheaders.middleware.CorsMiddleware",
-    "apps.core.middleware.ForeignOriginMiddleware",
+    "apps.core.web.middleware.ForeignOriginMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -67,7 +67,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "apps.core.middleware.AppErrorMiddleware",
+    "apps.core.web.middleware.AppErrorMiddleware",
 ]
 
 TEMPLATES = [
@@ -172,7 +172,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {
-        "request_id": {"()": "apps.core.middleware.RequestIdFilter"},
+        "request_id": {"()": "apps.core.web.middleware.RequestIdFilter"},
         "one_sentence": {"()": "apps.agents.tracing.OneSentence"},
     },
     "formatters": {

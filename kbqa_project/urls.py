@@ -17,6 +17,6 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("i18n/", include("django.conf.urls.i18n")),
     path("", include("apps.accounts.urls")),
-    path("", include("apps.documents.urls")),
+    path("", include("apps.documents.web.urls")),
     path("", include("apps.chat.urls")),
 ]

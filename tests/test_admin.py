@@ -14,7 +14,7 @@ from django.utils import timezone
 from apps.accounts.local_user import local_user
 from apps.accounts.models import Profile
 from apps.chat.models import AgentChatMessage, AgentChatSession, MessageSource, ModelCall
-from apps.core.admin import COUNT_LIMIT, BoundedPaginator
+from apps.core.web.admin import COUNT_LIMIT, BoundedPaginator
 from apps.documents.models import Chunk, Document, IndexJob
 
 pytestmark = pytest.mark.django_db

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from apps.core.heartbeat import start_heartbeat
-from apps.documents.index_definition import COLLECTION, configured_definition
+from apps.core.processes.heartbeat import start_heartbeat
+from apps.documents.indexing.index_definition import COLLECTION, configured_definition
 from apps.documents.models import Document, DocumentStatus, VectorIndex
 from apps.documents.vectors.local_folder import LocalFolder
 from apps.documents.vectors.server import VectorServer

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from apps.agents.blueprints import CONFIG_DIR
+from apps.agents.prompts import CONFIG_DIR
 from kbqa_project.env import BASE_DIR
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 
 from apps.accounts.models import Profile, User
-from apps.core.admin import AuditAdmin
+from apps.core.web.admin import AuditAdmin
 
 admin.site.register(User, UserAdmin)
 

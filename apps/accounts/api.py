@@ -8,7 +8,7 @@ from ninja import Router, Schema
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from apps.accounts.profiles import Person, change_profile, read_person
-from apps.core.cleaning import clean_text
+from apps.core.text.cleaning import clean_text
 
 if TYPE_CHECKING:
     from django.http import HttpRequest

@@ -14,7 +14,7 @@ from django.utils.functional import SimpleLazyObject
 from apps.accounts.local_user import is_local_mode, local_user
 from apps.accounts.profiles import page_language, stored_preferences
 from apps.core.errors import LoginRequiredError
-from apps.core.middleware import error_response, is_api
+from apps.core.web.middleware import error_response, is_api
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse

@@ -23,8 +23,8 @@ from apps.accounts.preferences import (
     parse_profile_settings,
     upgraded,
 )
-from apps.core.cleaning import clean_text
 from apps.core.errors import ValidationFailedError
+from apps.core.text.cleaning import clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

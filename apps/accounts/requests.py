@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from apps.core.http import PageRequest
+from apps.core.web.http import PageRequest
 
 if TYPE_CHECKING:
     from apps.accounts.models import User

@@ -4,7 +4,7 @@ from django.contrib.auth import views
 from django.urls import path
 
 from apps.accounts.forms import LoginForm
-from apps.core.http import form_of
+from apps.core.web.http import form_of
 
 app_name = "accounts"
 urlpatterns = [

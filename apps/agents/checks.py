@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from django.core.checks import Error
 from django.core.checks import register as register_check
 
-from apps.agents import blueprints
-from apps.core.configuration import CONFIGURATION
+from apps.agents import prompts
+from apps.core.processes.configuration import CONFIGURATION
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,14 +23,14 @@ def register() -> None:
 
 def check_templates(**_options: Any) -> list[Error]:
     """Return the first mistake in the templates, if there is one."""
-    return template_mistakes(blueprints.CONFIG_DIR)
+    return template_mistakes(prompts.CONFIG_DIR)
 
 
 def template_mistakes(folder: Path) -> list[Error]:
     """Return the first mistake in `folder`: its file, key and reason."""
     try:
-        blueprints.load_blueprints(folder)
-    except blueprints.BlueprintError as error:
+        prompts.load_blueprints(folder)
+    except prompts.BlueprintError as error:
         shown = "/".join(folder.parts[-3:])
         return [Error(f"{shown}/{error}", id=CODE)]
     return []

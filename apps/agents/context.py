@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from apps.core.cleaning import clean_text
+from apps.core.text.cleaning import clean_text
 
 if TYPE_CHECKING:
     from uuid import UUID

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage, HumanMessage
 
-from apps.agents.defusing import defused
+from apps.agents.prompts.prompt_safety import defused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

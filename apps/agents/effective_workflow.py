@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
-from apps.agents.blueprints import PLACES, blueprints, prompt_file
-from apps.agents.tools.parameters import parameters_model
+from apps.agents.prompts import PLACES, blueprints, prompt_file
+from apps.agents.prompts.tool_parameters import parameters_model
 from apps.llm.factory import (
     chat_is_embedded,
     chat_model_name,
@@ -22,7 +22,7 @@ from apps.llm.factory import (
 )
 
 if TYPE_CHECKING:
-    from apps.agents.blueprints import Language, Localized, Stage, ToolBlueprint, Workflow
+    from apps.agents.prompts import Language, Localized, Stage, ToolBlueprint, Workflow
 
 TASK_PLACE = "task"  # filled from tasks.yaml, all other places at each run
 

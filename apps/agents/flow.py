@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from apps.agents.blueprints import LANGUAGES
 from apps.agents.events import RunFinished
+from apps.agents.prompts import LANGUAGES
 from apps.agents.run_context import RunContext, RunLimits
 from apps.agents.tracing import run_config
 from apps.llm.factory import chat_model_name, evidence_threshold
@@ -19,10 +19,10 @@ from apps.llm.factory import chat_model_name, evidence_threshold
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
-    from apps.agents.blueprints import Language
     from apps.agents.context import UserAgentContext
     from apps.agents.events import RunEvent, Stage, Turn
     from apps.agents.graph import FlowGraph
+    from apps.agents.prompts import Language
     from apps.core.passages import SearchPort
     from apps.llm.calls import CallLog
 

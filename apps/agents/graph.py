@@ -15,8 +15,8 @@ from django.conf import settings
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime  # noqa: TC002 - LangGraph reads the annotations
 
-from apps.agents.blueprints import blueprints
-from apps.agents.early_search import EarlySearch, FirstSearch
+from apps.agents.answer.refusals import refusal_text
+from apps.agents.answer.stage import write_answer
 from apps.agents.events import (
     AnswerStarted,
     Outcome,
@@ -25,24 +25,24 @@ from apps.agents.events import (
     StageStarted,
     TokenProduced,
 )
-from apps.agents.evidence import is_sufficient
+from apps.agents.intent.stage import recognise_intent
 from apps.agents.main_agent import build_main_agent
-from apps.agents.refusals import refusal_text
+from apps.agents.prompts import blueprints
+from apps.agents.research.evidence import is_sufficient
+from apps.agents.research.first_search import EarlySearch, FirstSearch
+from apps.agents.research.stage import research, research_early
 from apps.agents.research_agent import build_research_agent
 from apps.agents.results import ExecutionResult, IntentResult, OrganizationResult
 from apps.agents.run_context import RunContext
-from apps.agents.stages.execution import research, research_early
-from apps.agents.stages.intent import recognise_intent
-from apps.agents.stages.limit import stage_limit
-from apps.agents.stages.organization import write_answer
+from apps.agents.stage_limit import stage_limit
 from apps.core.passages import Evidence  # noqa: TC001 - LangGraph reads the annotations
 from apps.llm.factory import chat_is_embedded, chat_model
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
-    from apps.agents.blueprints import Language
     from apps.agents.events import RunEvent
+    from apps.agents.prompts import Language
     from kbqa_project.env import Environment
 
 type FlowGraph = CompiledStateGraph[Any, RunContext, Any, Any]

@@ -6,25 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 from langchain.agents import create_agent
 
-from apps.agents.blueprints import blueprints
+from apps.agents.answer.research_limit import LimitResearch
+from apps.agents.answer.research_required import RequireResearch
+from apps.agents.answer.research_tool import research_tool
 from apps.agents.middleware.chain import Chain
 from apps.agents.middleware.completion_check import CheckCompletion
 from apps.agents.middleware.context_trim import TrimContext
 from apps.agents.middleware.malformed_calls import RetryMalformedCalls
-from apps.agents.middleware.research_limit import LimitResearch
-from apps.agents.middleware.research_required import RequireResearch
 from apps.agents.middleware.stage_prompt import StagePrompt
 from apps.agents.middleware.usage_report import ReportUsage
 from apps.agents.model_calls import check_whole
+from apps.agents.prompts import blueprints
 from apps.agents.run_context import RunContext
-from apps.agents.tools.research import research_tool
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langgraph.graph.state import CompiledStateGraph
 
-    from apps.agents.blueprints import Language
-    from apps.agents.tools.research import Research
+    from apps.agents.answer.research_tool import Research
+    from apps.agents.prompts import Language
 
 
 def build_main_agent(

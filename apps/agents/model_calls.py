@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage
 
-from apps.agents.blueprints import blueprints
 from apps.agents.events import ModelCalled
+from apps.agents.prompts import blueprints
 from apps.llm.calls import EMBEDDED_VENDOR, CallScope, CallTarget, OpenCall, call_scope
 from apps.llm.errors import AnswerTruncatedError, ContentFilteredError
 from apps.llm.factory import chat_is_embedded, chat_model_name

@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 from langchain.agents import create_agent
 
-from apps.agents.blueprints import blueprints
 from apps.agents.middleware.chain import Chain
 from apps.agents.middleware.completion_check import CheckCompletion
 from apps.agents.middleware.context_trim import TrimContext
 from apps.agents.middleware.malformed_calls import RetryMalformedCalls
-from apps.agents.middleware.search_limit import LimitSearches
-from apps.agents.middleware.search_required import RequireSearch
 from apps.agents.middleware.stage_prompt import StagePrompt
 from apps.agents.middleware.usage_report import ReportUsage
 from apps.agents.model_calls import check_not_filtered
+from apps.agents.prompts import blueprints
+from apps.agents.research.search_limit import LimitSearches
+from apps.agents.research.search_required import RequireSearch
+from apps.agents.research.search_tool import search_tool
 from apps.agents.run_context import RunContext
-from apps.agents.tools.search_knowledge_base import search_tool
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langgraph.graph.state import CompiledStateGraph
 
-    from apps.agents.blueprints import Language
+    from apps.agents.prompts import Language
 
 
 def build_research_agent(

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from apps.agents.blueprints import blueprints
+from apps.agents.answer.research_tool import evidence_content
 from apps.agents.events import ContextTrimmed
-from apps.agents.tools.research import evidence_content
-from apps.agents.tools.search_knowledge_base import search_content
+from apps.agents.prompts import blueprints
+from apps.agents.research.search_tool import search_content
 from apps.core.passages import Evidence
 from apps.llm.errors import ContextTooLongError
 

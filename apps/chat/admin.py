@@ -8,8 +8,8 @@ from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
 from apps.chat.models import AgentChatMessage, AgentChatSession, MessageSource, ModelCall
-from apps.core.admin import AuditAdmin
 from apps.core.fields import yuan
+from apps.core.web.admin import AuditAdmin
 
 if TYPE_CHECKING:
     from decimal import Decimal

@@ -12,7 +12,6 @@ from uuid import UUID  # noqa: TC003 - Ninja reads the annotations
 from django.http import HttpResponse
 from ninja import Query, Router, Status
 
-from apps.chat import answering, streams
 from apps.chat.api_schemas import (
     ErrorOut,
     MessageOut,
@@ -24,10 +23,12 @@ from apps.chat.api_schemas import (
     SessionPatch,
     StopOut,
 )
-from apps.chat.cost_schemas import CostsOut, SessionCostsOut, cost_items
-from apps.chat.costs import GroupBy, cost_sums, zone_name
+from apps.chat.costs.cost_schemas import CostsOut, SessionCostsOut, cost_items
+from apps.chat.costs.reports import GroupBy, cost_sums, zone_name
 from apps.chat.models import CNY, AgentChatSession
+from apps.chat.runs import answering
 from apps.chat.sessions import ImportedMessage, create_session, delete_session, rename_session
+from apps.chat.streams import subscribe
 from apps.core.errors import NotFoundError
 from apps.core.fields import yuan
 
@@ -122,7 +123,7 @@ def stop_session(request: HttpRequest, session_id: UUID) -> StopOut:
 async def stream_answer(request: HttpRequest, body: QuestionIn) -> StreamingHttpResponse:
     """Ask a question and stream the answer; 404, 409 and 422 come as JSON before the stream."""
     user = cast("User", await request.auser())
-    return await streams.json_stream(user, body.session_id, body.query)
+    return await subscribe.json_stream(user, body.session_id, body.query)
 
 
 @router.get("/sessions/{session_id}/costs", response={200: SessionCostsOut, 404: ErrorOut})

@@ -15,11 +15,11 @@ from uuid import UUID
 from ninja import Schema
 from pydantic import BaseModel, BeforeValidator, Field
 
-from apps.chat.metadata import AssistantOutput
 from apps.chat.models import MessageRole
 from apps.chat.sessions import MAX_IMPORTED_MESSAGES
-from apps.core.cleaning import clean_text
+from apps.chat.turns.metadata import AssistantOutput
 from apps.core.fields import yuan
+from apps.core.text.cleaning import clean_text
 
 if TYPE_CHECKING:
     from apps.chat.models import AgentChatMessage, AgentChatSession, MessageSource

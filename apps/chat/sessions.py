@@ -9,10 +9,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.profiles import read_person
-from apps.chat import runs
-from apps.chat.billing import settle_session
+from apps.chat.costs.billing import settle_session
 from apps.chat.errors import SessionDeletedError
-from apps.chat.metadata import AssistantOutput, UserInput
 from apps.chat.models import (
     TITLE_MAX_CHARS,
     AgentChatMessage,
@@ -21,9 +19,11 @@ from apps.chat.models import (
     MessageStatus,
     SessionStatus,
 )
-from apps.chat.questions import folded, is_blank, title_of
-from apps.core.cleaning import clean_text
+from apps.chat.runs import running
+from apps.chat.turns.metadata import AssistantOutput, UserInput
+from apps.chat.turns.questions import folded, is_blank, title_of
 from apps.core.errors import NotFoundError, ValidationFailedError
+from apps.core.text.cleaning import clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +106,7 @@ def delete_session(session: AgentChatSession) -> None:
     with transaction.atomic():
         run_id = _purge(session.id)
     if run_id is not None:
-        runs.cancel(run_id, SessionDeletedError())
+        running.cancel(run_id, SessionDeletedError())
 
 
 def _purge(session_id: UUID) -> UUID | None:

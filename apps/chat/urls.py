@@ -4,7 +4,8 @@ from django.contrib.auth.decorators import login_required
 from django.urls import path
 from django.views.generic import RedirectView
 
-from apps.chat import streams, views
+from apps.chat.pages import views
+from apps.chat.streams import subscribe
 
 app_name = "chat"
 urlpatterns = [
@@ -16,7 +17,7 @@ urlpatterns = [
     path("chat/<uuid:session_id>", views.session_page, name="session"),
     path("chat/<uuid:session_id>/ask", views.ask_next, name="ask"),
     path("chat/<uuid:session_id>/stop", views.stop, name="stop"),
-    path("chat/<uuid:session_id>/stream", login_required(streams.page_stream), name="stream"),
+    path("chat/<uuid:session_id>/stream", login_required(subscribe.page_stream), name="stream"),
     path("chat/<uuid:session_id>/rename", views.rename, name="rename"),
     path("chat/<uuid:session_id>/delete", views.delete, name="delete"),
     path(

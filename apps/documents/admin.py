@@ -5,8 +5,8 @@ from decimal import Decimal
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
-from apps.core.admin import AuditAdmin
 from apps.core.fields import yuan
+from apps.core.web.admin import AuditAdmin
 from apps.documents.models import Chunk, Document, IndexJob, VectorIndex
 
 

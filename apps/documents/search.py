@@ -10,9 +10,9 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from apps.core.cleaning import clean_text
 from apps.core.passages import Passage
-from apps.documents.index_definition import check_searchable
+from apps.core.text.cleaning import clean_text
+from apps.documents.indexing.index_definition import check_searchable
 from apps.documents.models import Chunk, Document
 from apps.documents.vectors.access import vector_store
 from apps.documents.vectors.records import user_scope

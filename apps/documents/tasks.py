@@ -11,7 +11,7 @@ import logging
 from huey import crontab
 from huey.contrib.djhuey import HUEY, db_periodic_task, db_task
 
-from apps.documents import indexing, recovery
+from apps.documents.indexing import recovery, run_jobs
 from apps.documents.models import IndexJob
 
 logger = logging.getLogger(__name__)
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 @db_task()  # type: ignore[untyped-decorator]
 def index_documents() -> None:
     """Index every queued document, one after the other."""
-    indexing.run_queued_jobs()
+    run_jobs.run_queued_jobs()
 
 
 @db_periodic_task(crontab(minute="*"))  # type: ignore[untyped-decorator]

@@ -18,8 +18,8 @@ from uuid import UUID, uuid4
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from apps.llm.token_estimate import estimated_prompt_tokens, estimated_tokens
-from apps.llm.vendor_usage import Usage, usage_of
+from apps.llm.pricing.token_estimate import estimated_prompt_tokens, estimated_tokens
+from apps.llm.pricing.usage import Usage, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

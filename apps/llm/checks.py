@@ -8,9 +8,10 @@ from django.conf import settings
 from django.core.checks import Error
 from django.core.checks import register as register_check
 
-from apps.core.configuration import CONFIGURATION
-from apps.llm import price_table, vendors
-from apps.llm.catalogue_file import CatalogueError
+from apps.core.processes.configuration import CONFIGURATION
+from apps.llm.endpoints import vendors
+from apps.llm.pricing import price_table
+from apps.llm.pricing.catalogue_file import CatalogueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal
 from django.conf import settings
 
 from apps.llm.calls import EMBEDDED_VENDOR
-from apps.llm.retries import RETRIES, RetryPolicy
-from apps.llm.vendors import request_url, vendor_of, vendor_of_model
+from apps.llm.endpoints.retries import RETRIES, RetryPolicy
+from apps.llm.endpoints.vendors import request_url, vendor_of, vendor_of_model
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -107,7 +107,7 @@ def _vendor_endpoint(env: Environment, vendor: str, model: str) -> Endpoint | No
 
 @lru_cache(maxsize=4)
 def _embedded_chat(env: Environment) -> BaseChatModel:
-    from apps.llm.embedded.extractive import ExtractiveChatModel  # noqa: PLC0415 - slow
+    from apps.llm.extractive.model import ExtractiveChatModel  # noqa: PLC0415 - slow
 
     return ExtractiveChatModel(embeddings=_embedded_embeddings(env.embedding_threads))
 
@@ -116,7 +116,7 @@ def _embedded_chat(env: Environment) -> BaseChatModel:
 def _remote_chat(
     env: Environment, vendor: str | None, model: str, retries: RetryPolicy
 ) -> BaseChatModel:
-    from apps.llm.openai_compatible import (  # noqa: PLC0415 - slow
+    from apps.llm.endpoints.openai_compatible import (  # noqa: PLC0415 - slow
         OpenAICompatibleChat,
         TimeLimits,
         load_sdk,
@@ -133,7 +133,7 @@ def _remote_chat(
 def _embedding_model(env: Environment) -> EmbeddingModel:
     if env.embedding_endpoint is None:
         return _embedded_embeddings(env.embedding_threads)
-    from apps.llm.openai_compatible import OpenAICompatibleEmbeddings  # noqa: PLC0415 - slow
+    from apps.llm.endpoints.openai_compatible import OpenAICompatibleEmbeddings  # noqa: PLC0415 - slow
 
     return OpenAICompatibleEmbeddings(
         env.embedding_endpoint,
@@ -146,6 +146,6 @@ def _embedding_model(env: Environment) -> EmbeddingModel:
 
 @lru_cache(maxsize=2)
 def _embedded_embeddings(threads: int) -> EmbeddingModel:
-    from apps.llm.embedded.embeddings import EmbeddedEmbeddings  # noqa: PLC0415 - slow
+    from apps.llm.embeddings.bundled import EmbeddedEmbeddings  # noqa: PLC0415 - slow
 
     return EmbeddedEmbeddings(threads=threads)

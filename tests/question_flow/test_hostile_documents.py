@@ -14,8 +14,8 @@ import pytest
 from apps.agents.events import TokenProduced
 from apps.agents.tests.conftest import passage, run_flow
 from apps.agents.tests.hostile_texts import NAMES, SECRET, TEXTS
-from apps.documents.extraction import extract
-from apps.documents.splitting import split_pages
+from apps.documents.indexing.chunking import split_pages
+from apps.documents.reading.extract import extract
 from apps.documents.tests.pdf_files import pdf, shown
 from apps.llm.factory import embedding_model
 

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # One of each kind: `test_checks.py` of both apps tries every file.
+PROMPT = "agents/prompts/config/prompts/intent.en.md"
 FILES = {
-    "apps/agents/config/prompts/intent.en.md": "apps/agents/config/prompts/intent.en.md",
-    "apps/llm/catalogue/prices.yaml": "prices.yaml",
+    f"apps/{PROMPT}": PROMPT,
+    "apps/llm/pricing/catalogue/prices.yaml": "prices.yaml",
 }
 COMMANDS = (
     ("serve", "--port", "0"),

@@ -16,9 +16,9 @@ LEAVE_WORK = (
 from django.core.files.base import ContentFile
 from apps.accounts.local_user import local_user
 from apps.chat.sessions import create_session
-from apps.chat.turns import start_turn
-from apps.documents import jobs
-from apps.documents.uploads import accept_upload
+from apps.chat.turns.start import start_turn
+from apps.documents.indexing import jobs
+from apps.documents.uploads.accept import accept_upload
 import uuid
 
 session = create_session(local_user())

@@ -1,0 +1,1 @@
+"""What stands around each call of an agent to its model."""

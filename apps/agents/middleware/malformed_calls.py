@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import SystemMessage
 
-from apps.agents.blueprints import blueprints
 from apps.agents.model_calls import ai_message, finish_reason
+from apps.agents.prompts import blueprints
 from apps.llm.errors import MalformedToolCallError
 
 if TYPE_CHECKING:

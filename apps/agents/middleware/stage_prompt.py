@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import SystemMessage
 
-from apps.agents.prompting import stage_prompt
+from apps.agents.prompts.stage_prompts import stage_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

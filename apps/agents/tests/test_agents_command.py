@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from apps.agents.blueprints import FLOW_ORDER, LANGUAGES, blueprints
+from apps.agents.prompts import FLOW_ORDER, LANGUAGES, blueprints
 from kbqa_project import env
 
 

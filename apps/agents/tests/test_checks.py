@@ -9,12 +9,12 @@ import pytest
 from django.core.checks import run_checks
 from django.core.management.base import CommandError
 
-from apps.agents import blueprints
-from apps.core.configuration import CONFIGURATION, refuse_wrong_configuration
+from apps.agents import prompts
+from apps.core.processes.configuration import CONFIGURATION, refuse_wrong_configuration
 
 FILES = sorted(
-    str(path.relative_to(blueprints.CONFIG_DIR))
-    for path in blueprints.CONFIG_DIR.rglob("*")
+    str(path.relative_to(prompts.CONFIG_DIR))
+    for path in prompts.CONFIG_DIR.rglob("*")
     if path.is_file()
 )
 
@@ -22,8 +22,8 @@ FILES = sorted(
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the templates that the check looks at."""
-    folder = Path(shutil.copytree(blueprints.CONFIG_DIR, tmp_path / "config"))
-    monkeypatch.setattr(blueprints, "CONFIG_DIR", folder)
+    folder = Path(shutil.copytree(prompts.CONFIG_DIR, tmp_path / "config"))
+    monkeypatch.setattr(prompts, "CONFIG_DIR", folder)
     return folder
 
 

@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from apps.agents.defusing import defused
-from apps.agents.evidence import is_sufficient, merge_evidence, passage_block
+from apps.agents.prompts.prompt_safety import defused
+from apps.agents.research.evidence import is_sufficient, merge_evidence, passage_block
 from apps.core.passages import Evidence, Passage, Source
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from apps.agents.answer_stream import LONGEST_ANSWER
+from apps.agents.answer.answer_stream import LONGEST_ANSWER
 from apps.agents.events import StageFinished, ToolCalled
 from apps.agents.tests.conftest import fixed_search, passage, run_flow
 from apps.agents.tests.test_flow_faults import intent, script, text_turn

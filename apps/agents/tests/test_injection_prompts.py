@@ -11,9 +11,9 @@ from unicodedata import category, normalize
 
 import pytest
 
-from apps.agents.defusing import defused
 from apps.agents.events import RunFinished, Turn
 from apps.agents.flow import answer_question
+from apps.agents.prompts.prompt_safety import defused
 from apps.agents.tests.conftest import USER, fixed_search, passage
 from apps.agents.tests.hostile_texts import NAMES, TEXTS
 from apps.agents.tests.test_context import HOSTILE

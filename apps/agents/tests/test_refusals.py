@@ -6,11 +6,11 @@ from uuid import UUID
 
 import pytest
 
-from apps.agents.answer_stream import LONGEST_ANSWER, AnswerStream
+from apps.agents.answer.answer_stream import LONGEST_ANSWER, AnswerStream
+from apps.agents.answer.refusals import refusal_text
 from apps.agents.context import UserAgentContext
 from apps.agents.errors import InvalidCitationError, MissingCitationError
 from apps.agents.events import AnswerStarted, RunEvent, TokenProduced
-from apps.agents.refusals import refusal_text
 from apps.llm.errors import AnswerTruncatedError, EmptyAnswerError
 
 MARKER = "INSUFFICIENT_EVIDENCE"

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
+from apps.agents.answer.research_tool import evidence_content
+from apps.agents.answer.stage import write_answer
 from apps.agents.errors import InvalidCitationError
 from apps.agents.events import ContextTrimmed, RunEvent, TokenProduced, Turn
+from apps.agents.intent.stage import recognise_intent
 from apps.agents.main_agent import build_main_agent
+from apps.agents.research.search_tool import NAME as SEARCH
+from apps.agents.research.search_tool import search_content
 from apps.agents.research_agent import build_research_agent
 from apps.agents.results import ExecutionResult
 from apps.agents.run_context import RunContext, RunLimits
-from apps.agents.stages.intent import recognise_intent
-from apps.agents.stages.organization import write_answer
 from apps.agents.tests.conftest import USER, fixed_search, passage, run_flow
 from apps.agents.tests.test_flow_faults import ANSWER, intent, script, text_turn
-from apps.agents.tools.research import evidence_content
-from apps.agents.tools.search_knowledge_base import NAME as SEARCH
-from apps.agents.tools.search_knowledge_base import search_content
 from apps.agents.trimming import within_context
 from apps.core.passages import Evidence, Source
 from apps.llm.errors import AnswerTruncatedError, ContextTooLongError
@@ -35,7 +35,7 @@ from tests.prompt_limit import ERRORS, PromptLimit
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
-    from apps.agents.answer_stream import AnswerStream
+    from apps.agents.answer.answer_stream import AnswerStream
     from apps.agents.context import UserAgentContext
 
 pytestmark = pytest.mark.asyncio

@@ -8,13 +8,13 @@ import pytest
 
 from apps.accounts.local_user import local_user
 from apps.agents.events import RunFinished, TokenProduced
-from apps.chat.call_ledger import CallLedger
+from apps.chat.costs.call_ledger import CallLedger
 from apps.chat.models import AgentChatSession
-from apps.chat.transcript import Transcript
+from apps.chat.turns.transcript import Transcript
 from apps.core.passages import Passage, Source
 from apps.documents.models import Chunk, Document, DocumentStatus
 from apps.llm.calls import CallBegun, CallEnded, CallTarget
-from apps.llm.pricing import Usage
+from apps.llm.pricing.charges import Usage
 
 
 @pytest.fixture

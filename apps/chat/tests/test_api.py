@@ -10,12 +10,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from apps.chat.endings import fail_turn, finish_turn
 from apps.chat.errors import RunStoppedError
 from apps.chat.models import AgentChatMessage, AgentChatSession
 from apps.chat.sessions import create_session
 from apps.chat.tests.conftest import finished_transcript, make_document, sources_of
-from apps.chat.turns import start_turn
+from apps.chat.turns.endings import fail_turn, finish_turn
+from apps.chat.turns.start import start_turn
 from apps.documents.models import Document, DocumentStatus
 
 pytestmark = pytest.mark.django_db

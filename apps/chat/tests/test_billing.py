@@ -11,10 +11,8 @@ from hypothesis.extra.django import TestCase
 from apps.accounts.local_user import local_user
 from apps.agents.events import StageFinished, ToolCalled, ToolReturned
 from apps.agents.results import IntentResult
-from apps.chat.endings import fail_turn, finish_turn
 from apps.chat.errors import RunInterruptedError, RunStoppedError
 from apps.chat.models import AgentChatMessage, AgentChatSession, ModelCall
-from apps.chat.recovery import recover_runs
 from apps.chat.sessions import delete_session
 from apps.chat.tests.conftest import (
     begin_call,
@@ -23,10 +21,12 @@ from apps.chat.tests.conftest import (
     ledger_of,
     make_call,
 )
-from apps.chat.transcript import Transcript
-from apps.chat.turns import start_turn
+from apps.chat.turns.endings import fail_turn, finish_turn
+from apps.chat.turns.recovery import recover_runs
+from apps.chat.turns.start import start_turn
+from apps.chat.turns.transcript import Transcript
 from apps.core.fields import yuan
-from apps.llm.pricing import Usage
+from apps.llm.pricing.charges import Usage
 
 BEGUN_COST = 2  # micro-yuan of the 10 estimated tokens of qwen3.5-flash at 0.2
 

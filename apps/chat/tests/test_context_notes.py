@@ -13,15 +13,15 @@ from django.utils import translation
 
 from apps.accounts.local_user import local_user
 from apps.agents.events import ContextTrimmed
-from apps.chat.encoders.json_sse import encode
-from apps.chat.endings import fail_turn, finish_turn
 from apps.chat.models import AgentChatMessage
-from apps.chat.notes import TrimNote
 from apps.chat.sessions import ImportedMessage, create_session
-from apps.chat.stream_events import AnswerSaved, NumberedEvent
+from apps.chat.streams.json_sse import encode
 from apps.chat.tests.conftest import finished_transcript, sources_of
-from apps.chat.transcript import Transcript
-from apps.chat.turns import start_turn
+from apps.chat.turns.endings import fail_turn, finish_turn
+from apps.chat.turns.notes import TrimNote
+from apps.chat.turns.start import start_turn
+from apps.chat.turns.stream_events import AnswerSaved, NumberedEvent
+from apps.chat.turns.transcript import Transcript
 from apps.llm.errors import ContextTooLongError
 from kbqa_project import env
 from tests.fault_server import FaultServer

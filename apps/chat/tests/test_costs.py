@@ -8,12 +8,12 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.accounts.models import User
 from apps.accounts.profiles import change_profile
-from apps.chat.endings import finish_turn
 from apps.chat.models import AgentChatSession
 from apps.chat.sessions import delete_session
 from apps.chat.tests.conftest import begin_call, end_call, finished_transcript, ledger_of
-from apps.chat.turns import start_turn
-from apps.llm.pricing import Usage
+from apps.chat.turns.endings import finish_turn
+from apps.chat.turns.start import start_turn
+from apps.llm.pricing.charges import Usage
 
 pytestmark = pytest.mark.django_db
 

@@ -12,14 +12,14 @@ from apps.accounts.profiles import change_profile
 from apps.agents.errors import InvalidCitationError
 from apps.agents.events import TokenProduced, ToolCalled
 from apps.agents.tests.hostile_texts import NAMES, TEXTS
-from apps.chat.encoders import html
-from apps.chat.endings import fail_turn, finish_turn
 from apps.chat.models import AgentChatSession
 from apps.chat.sessions import create_session
-from apps.chat.stream_events import PageTurn
+from apps.chat.streams import html
 from apps.chat.tests.conftest import finished_transcript, make_document, sources_of
-from apps.chat.transcript import Transcript
-from apps.chat.turns import start_turn
+from apps.chat.turns.endings import fail_turn, finish_turn
+from apps.chat.turns.start import start_turn
+from apps.chat.turns.stream_events import PageTurn
+from apps.chat.turns.transcript import Transcript
 
 pytestmark = pytest.mark.django_db
 

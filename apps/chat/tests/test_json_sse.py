@@ -10,8 +10,8 @@ from apps.agents.events import (
     TokenProduced,
     ToolCalled,
 )
-from apps.chat.encoders.json_sse import encode
-from apps.chat.stream_events import AnswerFailed, AnswerSaved, NumberedEvent
+from apps.chat.streams.json_sse import encode
+from apps.chat.turns.stream_events import AnswerFailed, AnswerSaved, NumberedEvent
 from apps.core.passages import Passage, Source
 
 

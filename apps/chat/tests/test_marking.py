@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from apps.chat.marking import Piece, claims_by_label, marked_pieces
+from apps.chat.pages.marking import Piece, claims_by_label, marked_pieces
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
 from apps.chat.errors import EmptyQuestionError, QuestionTooLongError
-from apps.chat.questions import clean_question, title_of
+from apps.chat.turns.questions import clean_question, title_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 
-from apps.chat.rendering import Citation, render_answer
+from apps.chat.pages.rendering import Citation, render_answer
 
 MESSAGE = uuid.UUID(int=7)
 CITATIONS = {"S1": Citation("S1", '手册"<b>.pdf 第 3 页')}

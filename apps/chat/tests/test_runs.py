@@ -14,9 +14,9 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from apps.agents.events import TokenProduced
-from apps.chat import run_signals, runs
 from apps.chat.errors import RunStoppedError
-from apps.chat.stream_events import AnswerFailed, AnswerSaved, NumberedEvent
+from apps.chat.runs import run_signals, running
+from apps.chat.turns.stream_events import AnswerFailed, AnswerSaved, NumberedEvent
 from apps.core.errors import AppError
 from kbqa_project.env import load
 
@@ -51,7 +51,7 @@ class HandWork:
 
 
 async def started(work):
-    run = runs.start(uuid.uuid4(), work)
+    run = running.start(uuid.uuid4(), work)
     await work.started.wait()
     return run
 
@@ -88,7 +88,7 @@ async def test_late_reader_gets_everything_after_its_number():
     await read(run)
     assert [numbered.number for numbered in await read(run, after=1)] == [2, 3]
     assert await read(run, after=3) == []
-    assert runs.find(run.id) is run
+    assert running.find(run.id) is run
 
 
 async def test_reader_ahead_of_the_buffer_gets_what_is_new_and_always_the_end():
@@ -151,7 +151,7 @@ async def test_cancel_from_a_thread_ends_the_run_with_its_reason():
     run = await started(work)
 
     def stop():
-        runs.cancel(run.id, RunStoppedError())
+        running.cancel(run.id, RunStoppedError())
         return run.wait_ended(5)
 
     assert await asyncio.to_thread(stop) is True
@@ -240,18 +240,18 @@ async def test_run_does_not_inherit_the_context_of_its_request():
         return AnswerSaved(work.message_id, "answered")
 
     work.answer = answer
-    await read(runs.start(uuid.uuid4(), work))
+    await read(running.start(uuid.uuid4(), work))
     assert seen == ["none", True]
 
 
 async def test_ended_runs_are_kept_in_a_bounded_number():
     ids = []
-    for _ in range(runs.KEEP_ENDED_COUNT + 5):
+    for _ in range(running.KEEP_ENDED_COUNT + 5):
         work = HandWork()
         work.go_on.set()
-        run = runs.start(uuid.uuid4(), work)
+        run = running.start(uuid.uuid4(), work)
         await read(run)
         ids.append(run.id)
     await asyncio.sleep(0.01)
-    assert [runs.find(run_id) is None for run_id in ids[:5]] == [True] * 5
-    assert runs.find(ids[-1]) is not None
+    assert [running.find(run_id) is None for run_id in ids[:5]] == [True] * 5
+    assert running.find(ids[-1]) is not None

@@ -1,13 +1,13 @@
 import pytest
 
 from apps.accounts.profiles import change_profile
-from apps.chat.endings import fail_turn, finish_turn
 from apps.chat.errors import RunStoppedError
 from apps.chat.models import AgentChatMessage, AgentChatSession, MessageSource
 from apps.chat.sessions import ImportedMessage, create_session, delete_session, rename_session
-from apps.chat.stream_events import AnswerFailed
 from apps.chat.tests.conftest import finished_transcript, ledger_of, make_call, sources_of
-from apps.chat.turns import start_turn
+from apps.chat.turns.endings import fail_turn, finish_turn
+from apps.chat.turns.start import start_turn
+from apps.chat.turns.stream_events import AnswerFailed
 from apps.core.errors import NotFoundError, ValidationFailedError
 
 pytestmark = pytest.mark.django_db

@@ -11,13 +11,13 @@ import json
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 
-from apps.chat import answering
-from apps.chat.endings import fail_turn, finish_turn
 from apps.chat.errors import RunStoppedError
 from apps.chat.models import AgentChatMessage
+from apps.chat.runs import answering
 from apps.chat.sessions import create_session
 from apps.chat.tests.conftest import finished_transcript
-from apps.chat.turns import start_turn
+from apps.chat.turns.endings import fail_turn, finish_turn
+from apps.chat.turns.start import start_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

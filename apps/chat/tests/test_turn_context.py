@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from apps.agents.events import Turn
-from apps.chat.endings import fail_turn, finish_turn
 from apps.chat.errors import RunStoppedError
 from apps.chat.tests.conftest import finished_transcript, sources_of
-from apps.chat.turn_context import turn_context
-from apps.chat.turns import start_turn
+from apps.chat.turns.endings import fail_turn, finish_turn
+from apps.chat.turns.start import start_turn
+from apps.chat.turns.turn_context import turn_context
 from apps.documents.models import Document
 
 pytestmark = pytest.mark.django_db

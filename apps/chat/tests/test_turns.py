@@ -12,7 +12,6 @@ from apps.agents.events import (
     ToolCalled,
     ToolReturned,
 )
-from apps.chat.endings import fail_turn, finish_turn, save_partial
 from apps.chat.errors import (
     EmptyQuestionError,
     NothingToResendError,
@@ -21,8 +20,6 @@ from apps.chat.errors import (
     RunStoppedError,
 )
 from apps.chat.models import AgentChatMessage, AgentChatSession, MessageSource
-from apps.chat.recovery import recover_runs
-from apps.chat.stream_events import AnswerFailed, AnswerSaved
 from apps.chat.tests.conftest import (
     finished_transcript,
     ledger_of,
@@ -30,8 +27,11 @@ from apps.chat.tests.conftest import (
     make_document,
     sources_of,
 )
-from apps.chat.transcript import Transcript
-from apps.chat.turns import resend_turn, start_turn
+from apps.chat.turns.endings import fail_turn, finish_turn, save_partial
+from apps.chat.turns.recovery import recover_runs
+from apps.chat.turns.start import resend_turn, start_turn
+from apps.chat.turns.stream_events import AnswerFailed, AnswerSaved
+from apps.chat.turns.transcript import Transcript
 from apps.core.errors import NotFoundError
 
 pytestmark = pytest.mark.django_db

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from apps.chat.encoders.html import encode
-from apps.chat.endings import finish_turn
-from apps.chat.stream_events import AnswerSaved, PageTurn
+from apps.chat.streams.html import encode
 from apps.chat.tests.conftest import finished_transcript
-from apps.chat.turns import start_turn
+from apps.chat.turns.endings import finish_turn
+from apps.chat.turns.start import start_turn
+from apps.chat.turns.stream_events import AnswerSaved, PageTurn
 from apps.documents.models import Document
 
 pytestmark = pytest.mark.django_db

@@ -13,14 +13,14 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.agents.events import ToolCalled
-from apps.chat import runs
-from apps.chat.endings import fail_turn, finish_turn
 from apps.chat.errors import RunStoppedError, RunTimeoutError
 from apps.chat.models import AgentChatMessage, AgentChatSession
+from apps.chat.pages.view_models import message_of
+from apps.chat.runs import running
 from apps.chat.sessions import ImportedMessage, create_session
-from apps.chat.shown import message_of
 from apps.chat.tests.conftest import finished_transcript, make_document, sources_of
-from apps.chat.turns import start_turn
+from apps.chat.turns.endings import fail_turn, finish_turn
+from apps.chat.turns.start import start_turn
 from apps.documents.models import Document
 
 pytestmark = pytest.mark.django_db
@@ -303,7 +303,7 @@ async def test_first_question_makes_a_session_and_opens_it(async_client, user):
     session = await AgentChatSession.objects.aget()
     assert response["Location"] == f"/chat/{session.id}"
     message = await session.messages.aget(role="assistant")
-    run = runs.find(message.run_id)
+    run = running.find(message.run_id)
     async for _event in run.events(0, grace_s=0, heartbeat_s=15):
         pass
 

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from apps.core.announcement import announce_when_healthy
+from apps.core.processes.announcement import announce_when_healthy
 
 PATIENCE_S = 10
 

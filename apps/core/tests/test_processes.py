@@ -10,12 +10,12 @@ import sys
 import pytest
 from django.conf import settings
 
-from apps.core.instance_lock import take_lock
-from apps.core.parent_watch import ORPHANED_EXIT_CODE
+from apps.core.processes.instance_lock import take_lock
+from apps.core.processes.parent_watch import ORPHANED_EXIT_CODE
 
 WATCHING = """
 import signal, sys, time
-from apps.core.parent_watch import watch_parent
+from apps.core.processes.parent_watch import watch_parent
 if sys.argv[2] == "deaf":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 watch_parent(int(sys.argv[1]), grace_s=0.1)
@@ -25,7 +25,7 @@ time.sleep(60)
 HOLDING = """
 import sys, time
 from pathlib import Path
-from apps.core.instance_lock import take_lock
+from apps.core.processes.instance_lock import take_lock
 print(take_lock(Path(sys.argv[1])) is not None, flush=True)
 time.sleep(60)
 """

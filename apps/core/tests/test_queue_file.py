@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from apps.core.queue_file import set_damaged_queue_aside
+from apps.core.processes.queue_file import set_damaged_queue_aside
 
 
 def test_damaged_queue_is_set_aside(tmp_path):

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from apps.documents.completion import complete
+from apps.documents.indexing.completion import complete
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -1,5 +1,6 @@
-"""Reading a file's text: what runs in the extraction child.
+"""Text out of an uploaded file, within limits of time, memory, pages and characters.
 
-Nothing in here imports Django or reads the configuration, so that the child starts in a blink and
-knows no secret. It never opens a network connection and never writes a file.
+`extract` is the door. It and `child_process` with `collected` are the worker's side. All the rest
+runs in the extraction child, imports no Django and reads no configuration, so that the child
+starts in a blink and knows no secret; it opens no network connection and writes no file.
 """

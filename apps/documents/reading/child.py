@@ -20,7 +20,7 @@ from apps.documents.reading.limits import ReadLimits, bind_process
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from apps.documents.pages import ExtractedText, PageText
+    from apps.documents.reading.pages import ExtractedText, PageText
 
 PDF_TYPE = "pdf"
 MARKDOWN_TYPE = "md"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
-from apps.documents.pages import Heading
+from apps.documents.reading.pages import Heading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

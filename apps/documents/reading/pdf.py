@@ -10,7 +10,6 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from apps.documents.pages import PageText
 from apps.documents.reading.failures import (
     EXTRACTION_LIMIT,
     PDF_DAMAGED,
@@ -20,6 +19,7 @@ from apps.documents.reading.failures import (
     UnreadableError,
 )
 from apps.documents.reading.legibility import GARBLED, SUSPICIOUS, garbling
+from apps.documents.reading.pages import PageText
 from apps.documents.reading.pdf_engines import (
     EngineError,
     EngineLimitError,

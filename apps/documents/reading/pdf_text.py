@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from apps.core.cleaning import clean_text
+from apps.core.text.cleaning import clean_text
 from apps.documents.reading.characters import HANZI
 
 # Forms that stand for ordinary characters but are not found by a search for them: Latin, Armenian

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from apps.core.cleaning import clean_text
-from apps.documents.pages import ExtractedText, PageText
+from apps.core.text.cleaning import clean_text
 from apps.documents.reading.encodings import TextEncoding, decode, detect_encoding, has_visible
 from apps.documents.reading.failures import EMPTY_FILE, EXTRACTION_LIMIT, UnreadableError
 from apps.documents.reading.markdown import drop_embedded_data, find_headings
+from apps.documents.reading.pages import ExtractedText, PageText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ from django import template
 from django.utils.translation import gettext as _
 
 from apps.documents.errors import HOPELESS_CODES
-from apps.documents.progress import remaining_s
-from apps.documents.reflow import reflowed
+from apps.documents.indexing.progress import remaining_s
+from apps.documents.web.reflow import reflowed
 
 if TYPE_CHECKING:
     from apps.documents.models import Chunk, Document

@@ -7,9 +7,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from apps.accounts.local_user import local_user
 from apps.accounts.models import User
-from apps.documents import indexing
+from apps.documents.indexing import run_jobs
 from apps.documents.tests.processes import ManagedProcess, wait_until_ready
-from apps.documents.uploads import accept_upload
+from apps.documents.uploads.accept import accept_upload
 from apps.documents.vectors.access import vector_store
 
 LEAVE_RULES = """# 假期制度
@@ -64,6 +64,6 @@ def text_file(name, text):
 
 def index(owner, upload):
     document = accept_upload(owner, upload)
-    indexing.run_queued_jobs()
+    run_jobs.run_queued_jobs()
     document.refresh_from_db()
     return document

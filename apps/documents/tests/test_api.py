@@ -9,7 +9,7 @@ from django.test import Client
 
 from apps.accounts.local_user import local_user
 from apps.accounts.models import User
-from apps.documents import indexing
+from apps.documents.indexing import run_jobs
 from apps.documents.models import Document, DocumentStatus
 from apps.documents.tests.conftest import LEAVE_RULES, index, markdown_file, text_file
 
@@ -250,7 +250,7 @@ def test_an_uploaded_document_can_be_searched_after_its_job(api, vector_server, 
     document_id = api.post(f"{BASE}/documents", {"file": leave_rules}).json()["id"]
     assert api.get(f"{BASE}/search", {"query": "年假"}).json() == {"items": []}
 
-    indexing.run_queued_jobs()
+    run_jobs.run_queued_jobs()
 
     items = api.get(f"{BASE}/search", {"query": "年假"}).json()["items"]
     assert {item["document_id"] for item in items} == {document_id}
@@ -272,7 +272,7 @@ def test_failed_documents_are_retried_together(api, foreign, indexed):
     assert (response.status_code, response.json()) == (202, {"queued": 1})
     foreign.refresh_from_db()
     assert foreign.status == DocumentStatus.FAILED
-    indexing.run_queued_jobs()
+    run_jobs.run_queued_jobs()
     indexed.refresh_from_db()
     assert indexed.status == DocumentStatus.INDEXED
     assert api.post(f"{BASE}/documents/retry").json() == {"queued": 0}

@@ -12,8 +12,8 @@ from django.core.management import CommandError, call_command
 
 from apps.accounts.local_user import local_user
 from apps.accounts.models import User
-from apps.documents import index_definition
 from apps.documents.errors import IndexOutdatedError
+from apps.documents.indexing import index_definition
 from apps.documents.models import Document, DocumentStatus, VectorIndex
 from apps.documents.search import search_passages
 from apps.documents.tests.conftest import index, text_file

@@ -8,13 +8,13 @@ import pytest
 from django.db import connection
 
 from apps.accounts.local_user import local_user
-from apps.documents import indexing, recovery
-from apps.documents.deletion import delete_document
 from apps.documents.errors import VectorStoreUnavailableError
+from apps.documents.indexing import recovery, run_jobs
+from apps.documents.indexing.deletion import delete_document
 from apps.documents.models import Chunk, Document, DocumentStatus, IndexJob
 from apps.documents.search import search_passages
 from apps.documents.tests.conftest import index, text_file
-from apps.documents.uploads import accept_upload
+from apps.documents.uploads.accept import accept_upload
 from apps.documents.vectors.access import vector_store
 from tests.server_process import wait_until
 
@@ -71,7 +71,7 @@ def test_a_queued_document_can_be_deleted(vector_server, leave_rules):
     document = accept_upload(local_user(), leave_rules)
 
     delete_document(document)
-    indexing.run_queued_jobs()
+    run_jobs.run_queued_jobs()
 
     assert_nothing_is_left(document)
 
@@ -98,6 +98,6 @@ def test_a_document_that_is_deleted_while_it_is_indexed_does_not_come_back(
 
 def _index():
     try:
-        indexing.run_queued_jobs()
+        run_jobs.run_queued_jobs()
     finally:
         connection.close()

@@ -9,12 +9,12 @@ from pydantic import SecretStr
 
 from apps.accounts.local_user import local_user
 from apps.core.errors import AppError
-from apps.documents import jobs
-from apps.documents.embedding_costs import EmbeddingCost, EmbeddingCosts
-from apps.documents.jobs import Claim
+from apps.documents.indexing import jobs
+from apps.documents.indexing.embedding_costs import EmbeddingCost, EmbeddingCosts
+from apps.documents.indexing.jobs import Claim
 from apps.documents.models import Document, IndexJob
 from apps.llm.calls import CallScope, call_scope
-from apps.llm.openai_compatible import OpenAICompatibleEmbeddings
+from apps.llm.endpoints.openai_compatible import OpenAICompatibleEmbeddings
 from kbqa_project.env import Endpoint
 from tests.fault_server import FaultServer
 

@@ -10,8 +10,8 @@ import pypdf
 import pytest
 
 from apps.documents import errors
-from apps.documents.extraction import extract
-from apps.documents.pages import ExtractedText, PageText
+from apps.documents.reading.extract import extract
+from apps.documents.reading.pages import ExtractedText, PageText
 from apps.documents.tests.pdf_files import (
     SONG,
     UNMAPPED,

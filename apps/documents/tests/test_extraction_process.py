@@ -17,13 +17,12 @@ import pytest
 from django.conf import settings as django_settings
 
 from apps.documents import errors
-from apps.documents.extraction import extract
-from apps.documents.extraction.collected import CollectedText
-from apps.documents.extraction.extract import IN_PROCESS_MAX_BYTES, read_limits
-from apps.documents.pages import ExtractedText, Heading, PageText
 from apps.documents.reading.child import PARENT_GONE
+from apps.documents.reading.collected import CollectedText
+from apps.documents.reading.extract import IN_PROCESS_MAX_BYTES, extract, read_limits
 from apps.documents.reading.failures import PDF_DAMAGED, UnreadableError
 from apps.documents.reading.frames import FrameError, FrameReader, write_frame
+from apps.documents.reading.pages import ExtractedText, Heading, PageText
 from apps.documents.reading.text import read_text
 
 if TYPE_CHECKING:

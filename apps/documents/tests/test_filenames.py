@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from apps.documents.errors import InvalidFilenameError, UnsupportedFileTypeError
-from apps.documents.filenames import FILENAME_MAX_CHARS, accepted_name
 from apps.documents.models import Document
+from apps.documents.uploads.filenames import FILENAME_MAX_CHARS, accepted_name
 
 
 @pytest.mark.parametrize(

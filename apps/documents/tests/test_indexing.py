@@ -11,10 +11,10 @@ from django.db import connection
 from django.utils import timezone
 
 from apps.accounts.local_user import local_user
-from apps.documents import index_run, indexing, jobs, recovery
+from apps.documents.indexing import index_run, jobs, recovery, run_jobs
 from apps.documents.models import Chunk, Document, DocumentStatus, IndexJob, JobStatus
 from apps.documents.tests.conftest import LEAVE_RULES, index, markdown_file, text_file
-from apps.documents.uploads import accept_upload, retry_document
+from apps.documents.uploads.accept import accept_upload, retry_document
 from apps.documents.vectors.access import vector_store
 from tests.server_process import wait_until
 
@@ -44,7 +44,7 @@ def test_indexing_fails_with_a_reason_when_the_original_is_gone(vector_server, l
     document = accept_upload(local_user(), leave_rules)
     document.stored_path.unlink()
 
-    indexing.run_queued_jobs()
+    run_jobs.run_queued_jobs()
     document.refresh_from_db()
 
     assert (document.status, document.error_code) == (DocumentStatus.FAILED, "ORIGINAL_MISSING")
@@ -56,13 +56,13 @@ def test_retry_of_a_failed_document_indexes_it(vector_server, leave_rules):
     document = accept_upload(local_user(), leave_rules)
     content = document.stored_path.read_bytes()
     document.stored_path.unlink()
-    indexing.run_queued_jobs()
+    run_jobs.run_queued_jobs()
     document.stored_path.write_bytes(content)
 
     document.refresh_from_db()
     retry_document(document)
     assert (document.status, document.error_code) == (DocumentStatus.PENDING, None)
-    indexing.run_queued_jobs()
+    run_jobs.run_queued_jobs()
     document.refresh_from_db()
 
     assert document.status == DocumentStatus.INDEXED
@@ -77,7 +77,7 @@ def test_indexing_again_keeps_the_ids_of_unchanged_chunks(vector_server):
     path.write_text("\n\n".join([*paragraphs[:9], "新的结尾。" * 30]), encoding="utf-8")
 
     jobs.queue_again([document.pk], statuses=[DocumentStatus.INDEXED])
-    indexing.run_queued_jobs()
+    run_jobs.run_queued_jobs()
     document.refresh_from_db()
     after = set(document.chunks.values_list("pk", flat=True))
 
@@ -89,16 +89,16 @@ def test_indexing_again_keeps_the_ids_of_unchanged_chunks(vector_server):
 
 def test_a_claimed_job_is_left_alone_while_its_worker_lives(vector_server, leave_rules):
     document = accept_upload(local_user(), leave_rules)
-    with indexing.held_lease() as lease:
+    with run_jobs.held_lease() as lease:
         claim = jobs.claim_next(lease)
 
         assert claim is not None
         assert claim.document_id == document.pk
-        assert not indexing.run_next_job()
+        assert not run_jobs.run_next_job()
         assert jobs.requeue_abandoned() == 0
 
     assert jobs.requeue_abandoned() == 1
-    assert indexing.run_next_job()
+    assert run_jobs.run_next_job()
 
 
 def test_only_one_document_is_indexed_at_a_time(vector_server):
@@ -106,14 +106,14 @@ def test_only_one_document_is_indexed_at_a_time(vector_server):
     for number in range(2):
         accept_upload(owner, text_file(f"{number}.txt", f"第{number}篇文章。"))
 
-    with indexing.held_lease() as first, indexing.held_lease() as second:
+    with run_jobs.held_lease() as first, run_jobs.held_lease() as second:
         assert jobs.claim_next(first) is not None
         assert jobs.claim_next(second) is None
 
 
 def test_a_job_with_a_stale_heartbeat_is_queued_again(vector_server, leave_rules, settings):
     document = accept_upload(local_user(), leave_rules)
-    with indexing.held_lease() as lease:
+    with run_jobs.held_lease() as lease:
         claim = jobs.claim_next(lease)
         stale = timezone.now() - timedelta(seconds=settings.ENV.job_lease_s + 1)
         IndexJob.objects.update(heartbeat_at=stale)
@@ -131,7 +131,7 @@ def test_a_job_with_a_stale_heartbeat_is_queued_again(vector_server, leave_rules
 def test_a_document_that_ends_its_worker_each_time_fails(vector_server, leave_rules):
     document = accept_upload(local_user(), leave_rules)
     for _ in range(jobs.MAX_INTERRUPTIONS):
-        with indexing.held_lease() as lease:
+        with run_jobs.held_lease() as lease:
             jobs.claim_next(lease)
         jobs.requeue_abandoned()
     document.refresh_from_db()
@@ -142,7 +142,7 @@ def test_a_document_that_ends_its_worker_each_time_fails(vector_server, leave_ru
 def test_attempts_that_ended_do_not_count_as_interruptions(vector_server, leave_rules):
     document = accept_upload(local_user(), leave_rules)
     IndexJob.objects.update(attempt_count=jobs.MAX_INTERRUPTIONS - 1)
-    with indexing.held_lease() as lease:
+    with run_jobs.held_lease() as lease:
         jobs.claim_next(lease)
 
     jobs.requeue_abandoned()
@@ -179,7 +179,7 @@ def test_a_document_fails_with_a_reason_when_the_store_stays_away(
     reachable = settings.DATA_DIR
     settings.DATA_DIR = tmp_path
 
-    indexing.run_queued_jobs()
+    run_jobs.run_queued_jobs()
     document.refresh_from_db()
 
     assert (document.status, document.error_code) == (
@@ -188,7 +188,7 @@ def test_a_document_fails_with_a_reason_when_the_store_stays_away(
     )
     settings.DATA_DIR = reachable
     recovery.recover_vectors()
-    indexing.run_queued_jobs()
+    run_jobs.run_queued_jobs()
     document.refresh_from_db()
     assert document.status == DocumentStatus.INDEXED
 
@@ -212,6 +212,6 @@ def test_indexing_waits_for_a_writer_that_holds_the_database(vector_server, leav
 
 def _index():
     try:
-        indexing.run_queued_jobs()
+        run_jobs.run_queued_jobs()
     finally:
         connection.close()

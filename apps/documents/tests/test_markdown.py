@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from apps.documents.pages import ExtractedText, Heading, PageText
 from apps.documents.reading.failures import EMPTY_FILE, EXTRACTION_LIMIT, UnreadableError
 from apps.documents.reading.markdown import drop_embedded_data, find_headings
+from apps.documents.reading.pages import ExtractedText, Heading, PageText
 from apps.documents.reading.text import read_text
 
 BASE64 = "vlmkeA26GcW0zdXIdgfg5IPkiPr0f/ZkoCDljY8OMS3bk+kPepqHYJM1P8En6UY6po1Fw+8H"

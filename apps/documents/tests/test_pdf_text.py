@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from apps.core.cleaning import clean_text
+from apps.core.text.cleaning import clean_text
 from apps.documents.reading.pdf import page_ranges
 from apps.documents.reading.pdf_text import page_text
 

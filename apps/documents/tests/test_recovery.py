@@ -9,10 +9,11 @@ import uuid
 import pytest
 
 from apps.accounts.local_user import local_user
-from apps.documents import indexing, jobs, leases, originals, recovery, tasks
+from apps.documents import originals, tasks
+from apps.documents.indexing import jobs, leases, recovery, run_jobs
 from apps.documents.models import Document, DocumentStatus, IndexJob, JobStatus
 from apps.documents.tests.conftest import index, text_file
-from apps.documents.uploads import accept_upload
+from apps.documents.uploads.accept import accept_upload
 from apps.documents.vectors.access import vector_store
 from apps.documents.vectors.records import VectorRecord, user_scope
 
@@ -39,7 +40,7 @@ def aged(path):
 
 def test_recover_queues_the_job_of_a_worker_that_is_gone(leave_rules):
     document = accept_upload(local_user(), leave_rules)
-    with indexing.held_lease() as lease:
+    with run_jobs.held_lease() as lease:
         jobs.claim_next(lease)
         recovery.recover()
         assert IndexJob.objects.get().status == JobStatus.RUNNING
@@ -79,7 +80,7 @@ def test_recover_removes_old_files_without_a_document_and_no_others(leave_rules)
 
 
 def test_recover_removes_lock_files_of_dead_workers_only():
-    with indexing.held_lease() as lease:
+    with run_jobs.held_lease() as lease:
         dead = leases.lease_dir() / str(uuid.uuid4())
         dead.touch()
         aged(dead)
@@ -115,7 +116,7 @@ def test_recover_vectors_indexes_documents_again_that_lost_vectors(indexed):
     recovery.recover_vectors()
     indexed.refresh_from_db()
     assert indexed.status == DocumentStatus.PENDING
-    indexing.run_queued_jobs()
+    run_jobs.run_queued_jobs()
     indexed.refresh_from_db()
 
     assert indexed.status == DocumentStatus.INDEXED
@@ -127,7 +128,7 @@ def test_recover_vectors_indexes_documents_again_that_lost_chunks(indexed):
     indexed.chunks.first().delete()
 
     recovery.recover_vectors()
-    indexing.run_queued_jobs()
+    run_jobs.run_queued_jobs()
     indexed.refresh_from_db()
 
     assert indexed.status == DocumentStatus.INDEXED

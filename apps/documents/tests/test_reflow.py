@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from apps.documents.reflow import reflowed
+from apps.documents.web.reflow import reflowed
 
 ZH = "本手册的使用过程中所涉及的内容不仅是语言的"  # as wide as a wrapped line
 EN = "a trace that the compiler has recorded once is"

@@ -14,7 +14,7 @@ from apps.documents import originals, tasks
 from apps.documents.errors import DocumentNotFailedError, StorageUnavailableError
 from apps.documents.models import Document, DocumentStatus, IndexJob, JobStatus
 from apps.documents.tests.conftest import LEAVE_RULES, markdown_file
-from apps.documents.uploads import accept_upload, retry_document
+from apps.documents.uploads.accept import accept_upload, retry_document
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

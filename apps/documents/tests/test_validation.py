@@ -17,7 +17,7 @@ from apps.documents.errors import (
     UnsupportedFileTypeError,
 )
 from apps.documents.tests.pdf_files import text_pdf
-from apps.documents.validation import AcceptedUpload, validate_upload
+from apps.documents.uploads.validation import AcceptedUpload, validate_upload
 
 if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.accounts.local_user import local_user
-from apps.documents.index_definition import COLLECTION, configured_definition
+from apps.documents.indexing.index_definition import COLLECTION, configured_definition
 from apps.documents.models import Chunk, Document, DocumentStatus, VectorIndex
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from apps.llm.embedded.extractive import ExtractiveChatModel
+from apps.llm.extractive.model import ExtractiveChatModel
 from apps.llm.factory import embedding_model
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import pytest
 
 from apps.core.errors import AppError
 from apps.llm.calls import EMBEDDED_VENDOR, CallScope, CallTarget, OpenCall, call_scope
+from apps.llm.pricing.usage import Usage
 from apps.llm.tests.conftest import Calls
 from apps.llm.tests.test_openai_chat import AT_ONCE, OK, ask, chunk, model, script, turn
-from apps.llm.vendor_usage import Usage
 from tests.fault_server import FaultServer
 
 BASE = {"prompt_tokens": 1000, "completion_tokens": 50, "total_tokens": 1050}

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from django.core.checks import run_checks
 
-from apps.core.configuration import CONFIGURATION
-from apps.llm import price_table, vendors
-from apps.llm.catalogue_file import CATALOGUE_DIR
+from apps.core.processes.configuration import CONFIGURATION
+from apps.llm.endpoints import vendors
+from apps.llm.pricing import price_table
+from apps.llm.pricing.catalogue_file import CATALOGUE_DIR
 from kbqa_project import env
 
 FILES = sorted(path.name for path in CATALOGUE_DIR.iterdir())

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from apps.llm.embedded.hops import without_preface
+from apps.llm.extractive.multi_hop import without_preface
 from apps.llm.tests.passages import passage
 from apps.llm.tests.test_extractive_model import answer
 
 if TYPE_CHECKING:
-    from apps.llm.embedded.extractive import ExtractiveChatModel
+    from apps.llm.extractive.model import ExtractiveChatModel
 
 
 def test_follow_up_is_answered_from_the_conversation(model: ExtractiveChatModel) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from apps.llm.embedded.composing import INSUFFICIENT_EVIDENCE, compose
-from apps.llm.embedded.vectors import SentenceVectors
+from apps.llm.extractive.answer_selection import INSUFFICIENT_EVIDENCE, compose
+from apps.llm.extractive.sentence_vectors import SentenceVectors
 from apps.llm.factory import embedding_model
 from apps.llm.tests.passages import evidence, passage
 

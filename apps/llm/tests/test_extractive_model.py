@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from apps.core.passages import Evidence, Passage
-    from apps.llm.embedded.extractive import ExtractiveChatModel
+    from apps.llm.extractive.model import ExtractiveChatModel
 
 HANDBOOK = passage(
     "员工每年享有十五天带薪年假，需提前三个工作日申请。入职满五年后每年增加两天年假。"

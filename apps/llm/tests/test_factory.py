@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from apps.llm import factory
-from apps.llm.embedded import embeddings, extractive
+from apps.llm.embeddings import bundled
+from apps.llm.extractive import model
 from kbqa_project import env
 
 GENERAL = {"chat_api_key": "sk-x", "chat_base_url": "http://127.0.0.1:9/v1"}
@@ -21,12 +22,12 @@ def configured(settings: Any, **overrides: object) -> None:
 
 def test_embedded_models_serve_without_a_key(settings: Any) -> None:
     configured(settings)
-    assert isinstance(factory.chat_model("intent"), extractive.ExtractiveChatModel)
-    assert isinstance(factory.embedding_model(), embeddings.EmbeddedEmbeddings)
-    assert factory.chat_model_name("intent") == extractive.MODEL_NAME
+    assert isinstance(factory.chat_model("intent"), model.ExtractiveChatModel)
+    assert isinstance(factory.embedding_model(), bundled.EmbeddedEmbeddings)
+    assert factory.chat_model_name("intent") == model.MODEL_NAME
     assert factory.embedding_model_name() == factory.embedding_model().name
-    assert factory.embedding_model_name() == embeddings.MODEL_NAME
-    assert factory.evidence_threshold() == embeddings.EVIDENCE_THRESHOLD
+    assert factory.embedding_model_name() == bundled.MODEL_NAME
+    assert factory.evidence_threshold() == bundled.EVIDENCE_THRESHOLD
 
 
 def test_endpoint_serves_with_a_key(settings: Any) -> None:

@@ -12,8 +12,8 @@ from langchain_core.messages import AIMessageChunk, HumanMessage
 from pydantic import SecretStr
 
 from apps.core.errors import AppError
+from apps.llm.endpoints.openai_compatible import OpenAICompatibleChat, TimeLimits
 from apps.llm.errors import ModelUnavailableError, ModelUnreachableError
-from apps.llm.openai_compatible import OpenAICompatibleChat, TimeLimits
 from kbqa_project.env import Endpoint
 from tests.fault_server import FaultServer
 

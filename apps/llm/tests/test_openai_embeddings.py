@@ -9,10 +9,10 @@ from pydantic import SecretStr
 
 from apps.core.errors import AppError
 from apps.llm.calls import CallScope, call_scope
+from apps.llm.endpoints.openai_compatible import OpenAICompatibleEmbeddings
 from apps.llm.errors import ModelUnreachableError
-from apps.llm.openai_compatible import OpenAICompatibleEmbeddings
+from apps.llm.pricing.usage import Usage
 from apps.llm.tests.conftest import Calls
-from apps.llm.vendor_usage import Usage
 from kbqa_project.env import Endpoint
 from tests.fault_server import FaultServer
 

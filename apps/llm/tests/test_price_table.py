@@ -6,9 +6,9 @@ import pytest
 import yaml
 from django.core.management import CommandError, call_command
 
-from apps.llm.catalogue_file import CatalogueError
-from apps.llm.price_table import PRICES_FILE, load_prices, price_table
-from apps.llm.pricing import Charge, Usage, cost_of
+from apps.llm.pricing.catalogue_file import CatalogueError
+from apps.llm.pricing.charges import Charge, Usage, cost_of
+from apps.llm.pricing.price_table import PRICES_FILE, load_prices, price_table
 from kbqa_project.env import load
 
 GOOD_TIER = {"input": "2", "output": "3"}

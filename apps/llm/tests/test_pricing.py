@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.llm.price_table import PreciseEntry, PriceTable, SingleRate, Tier
-from apps.llm.pricing import Charge, Usage, cost_of
+from apps.llm.pricing.charges import Charge, Usage, cost_of
+from apps.llm.pricing.price_table import PreciseEntry, PriceTable, SingleRate, Tier
 
 AT = datetime(2026, 3, 6, tzinfo=UTC)
 SOURCE = "test"

@@ -4,11 +4,11 @@ import pytest
 import yaml
 from django.core.management import CommandError, call_command
 
-from apps.llm import vendors
-from apps.llm.catalogue_file import CatalogueError
+from apps.llm.endpoints import vendors
+from apps.llm.endpoints.vendors import load_catalogue, request_url, vendor_of, vendor_of_model
 from apps.llm.models import LLM, LLMFactory
-from apps.llm.seeding import seed_catalogue
-from apps.llm.vendors import load_catalogue, request_url, vendor_of, vendor_of_model
+from apps.llm.pricing.catalogue_file import CatalogueError
+from apps.llm.pricing.seeding import seed_catalogue
 
 VENDORS = ["deepseek", "doubao", "kimi", "minimax", "qwen", "zai"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from apps.llm.thinking import ThinkingFilter
+from apps.llm.endpoints.thinking import ThinkingFilter
 
 
 def shown(pieces: list[str]) -> str:

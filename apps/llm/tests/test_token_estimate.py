@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.llm.token_estimate import estimated_prompt_tokens, estimated_tokens
+from apps.llm.pricing.token_estimate import estimated_prompt_tokens, estimated_tokens
 
 
 @pytest.mark.parametrize(

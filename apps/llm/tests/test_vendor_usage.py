@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.llm.vendor_usage import Usage, kept_usage, usage_of
+from apps.llm.pricing.usage import Usage, kept_usage, usage_of
 
 BASE = {"prompt_tokens": 1000, "completion_tokens": 50, "total_tokens": 1050}
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from apps.agents.blueprints import LANGUAGES
 from apps.agents.effective_workflow import effective_workflow
+from apps.agents.prompts import LANGUAGES
 from apps.agents.workflow_text import workflow_text
-from apps.core.configuration import refuse_wrong_configuration
 from apps.core.errors import AppError
+from apps.core.processes.configuration import refuse_wrong_configuration
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

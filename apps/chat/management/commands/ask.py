@@ -28,14 +28,14 @@ from django.utils.translation import ngettext
 from apps.accounts.local_user import is_local_mode, local_user
 from apps.accounts.models import User
 from apps.agents.events import RunFinished, StageStarted, TokenProduced
-from apps.chat import answering, runs
 from apps.chat.errors import RunStoppedError
 from apps.chat.models import AgentChatSession
-from apps.chat.questions import clean_question
+from apps.chat.runs import answering, running
 from apps.chat.sessions import create_session
-from apps.chat.stream_events import AnswerFailed, AnswerSaved
-from apps.core.configuration import refuse_wrong_configuration
+from apps.chat.turns.questions import clean_question
+from apps.chat.turns.stream_events import AnswerFailed, AnswerSaved
 from apps.core.errors import AppError
+from apps.core.processes.configuration import refuse_wrong_configuration
 from apps.documents.holdings import holdings_of
 from apps.documents.vectors.access import ready_store
 from apps.documents.vectors.owner import running_owner
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
     from collections.abc import Iterator
 
-    from apps.chat.runs import Run
-    from apps.chat.stream_events import StreamEvent
+    from apps.chat.runs.running import Run
+    from apps.chat.turns.stream_events import StreamEvent
     from apps.core.passages import Source
     from apps.documents.holdings import Holdings
 
@@ -97,7 +97,7 @@ class Command(BaseCommand):
 
     async def _answer(self, session: AgentChatSession, question: str) -> int:
         turn = await answering.ask(session, question)
-        run = runs.find(turn.run_id)
+        run = running.find(turn.run_id)
         if run is None:
             raise CommandError(_("回答没有开始。"))
         try:

@@ -15,9 +15,9 @@ from django.core.management.base import BaseCommand
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from apps.core.configuration import refuse_wrong_configuration
-from apps.core.parent_watch import add_parent_argument, watch_parent
-from apps.core.queue_file import set_damaged_queue_aside
+from apps.core.processes.configuration import refuse_wrong_configuration
+from apps.core.processes.parent_watch import add_parent_argument, watch_parent
+from apps.core.processes.queue_file import set_damaged_queue_aside
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

@@ -3,7 +3,7 @@
 Refuses, each with one line and exit code 1, what cannot work: a mistake in a configuration file, a
 host that other machines reach while there is no login, a data folder that is served already, a
 port in use. Then it becomes the
-supervisor (`apps.core.supervisor`), which is small because it does without Django.
+supervisor (`apps.core.processes.supervisor`), which is small because it does without Django.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from apps.core.configuration import refuse_wrong_configuration
-from apps.core.instance_lock import take_lock
+from apps.core.processes.configuration import refuse_wrong_configuration
+from apps.core.processes.instance_lock import take_lock
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -54,7 +54,7 @@ class Command(BaseCommand):
         for descriptor in inherited:
             os.set_inheritable(descriptor, True)
         os.chdir(settings.BASE_DIR)
-        command = [sys.executable, "-m", "apps.core.supervisor", *arguments]
+        command = [sys.executable, "-m", "apps.core.processes.supervisor", *arguments]
         os.execve(sys.executable, command, settings.ENV.child_environment())  # noqa: S606
 
 

@@ -13,8 +13,8 @@ from django.core.management.base import BaseCommand
 from django.db import connection
 from django.utils.module_loading import import_string
 
-from apps.core.configuration import refuse_wrong_configuration
-from apps.core.parent_watch import add_parent_argument, watch_parent
+from apps.core.processes.configuration import refuse_wrong_configuration
+from apps.core.processes.parent_watch import add_parent_argument, watch_parent
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -44,7 +44,7 @@ class Command(BaseCommand):
         """
         from daphne.server import Server  # noqa: PLC0415 - Twisted, wanted by this command only
 
-        from apps.core.body_requests import leave_bodies_to_django  # noqa: PLC0415 - as above
+        from apps.core.web.body_requests import leave_bodies_to_django  # noqa: PLC0415 - as above
 
         watch_parent(options["parent_fd"])
         refuse_wrong_configuration()

@@ -8,9 +8,9 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from huey.contrib.djhuey.management.commands import run_huey
 
-from apps.core.heartbeat import start_heartbeat
-from apps.core.instance_lock import take_lock
-from apps.core.parent_watch import add_parent_argument, watch_parent
+from apps.core.processes.heartbeat import start_heartbeat
+from apps.core.processes.instance_lock import take_lock
+from apps.core.processes.parent_watch import add_parent_argument, watch_parent
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

@@ -16,10 +16,10 @@ from apps.accounts.local_user import is_local_mode, local_user
 from apps.accounts.models import User
 from apps.core.errors import AppError
 from apps.documents.errors import UnsupportedFileTypeError
+from apps.documents.indexing.recovery import recover
 from apps.documents.management.progress_bar import show_completion
 from apps.documents.models import Document, DocumentStatus
-from apps.documents.recovery import recover
-from apps.documents.uploads import accept_upload
+from apps.documents.uploads.accept import accept_upload
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

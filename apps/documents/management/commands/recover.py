@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from apps.documents.index_definition import outdated
-from apps.documents.recovery import recover
+from apps.documents.indexing.index_definition import outdated
+from apps.documents.indexing.recovery import recover
 
 
 class Command(BaseCommand):

@@ -9,10 +9,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
 from apps.core.errors import AppError
+from apps.documents.indexing.recovery import recover
+from apps.documents.indexing.reindexing import queue_reindexing
 from apps.documents.management.progress_bar import show_completion
 from apps.documents.models import Document
-from apps.documents.recovery import recover
-from apps.documents.reindexing import queue_reindexing
 
 
 class Command(BaseCommand):

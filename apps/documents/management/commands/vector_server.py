@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from apps.core.parent_watch import add_parent_argument, watch_parent
+from apps.core.processes.parent_watch import add_parent_argument, watch_parent
 from apps.documents.errors import VectorStoreLockedError
 from apps.documents.vectors.local_folder import LocalFolder
 from apps.documents.vectors.owner import EXIT_LOCKED

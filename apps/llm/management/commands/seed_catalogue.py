@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from apps.llm.catalogue_file import CatalogueError
-from apps.llm.price_table import price_table
-from apps.llm.seeding import seed_catalogue
-from apps.llm.vendors import load_catalogue
+from apps.llm.endpoints.vendors import load_catalogue
+from apps.llm.pricing.catalogue_file import CatalogueError
+from apps.llm.pricing.price_table import price_table
+from apps.llm.pricing.seeding import seed_catalogue
 
 
 class Command(BaseCommand):

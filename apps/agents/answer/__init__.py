@@ -1,0 +1,1 @@
+"""Stage 3: from evidence to a cited answer or a refusal."""

@@ -1,0 +1,1 @@
+"""Stage 1: where a message goes, and what it asks when read alone."""

@@ -1,0 +1,62 @@
+"""Stage 1: where a message goes, and what it asks when read alone."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from pydantic import ValidationError
+
+from apps.agents.conversation import conversation
+from apps.agents.errors import InvalidIntentError
+from apps.agents.intent.direct_replies import checked_intent
+from apps.agents.model_calls import check_not_filtered, reported_reply
+from apps.agents.prompts import blueprints
+from apps.agents.prompts.stage_prompts import stage_prompt
+from apps.agents.results import IntentResult
+from apps.agents.trimming import within_context
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage
+
+    from apps.agents.run_context import RunContext
+
+
+async def recognise_intent(model: BaseChatModel, run: RunContext) -> IntentResult:
+    """Return the validated result of the stage.
+
+    Raises:
+        InvalidIntentError: the output breaks the contract, also after the repair.
+        AppError: the model failed.
+    """
+    loaded = blueprints()
+    asking = model.bind(response_format={"type": "json_object"}).with_config(
+        tags=[loaded.agent("intent").tag]
+    )
+    prompt = SystemMessage(stage_prompt("intent", run))
+
+    async def send(messages: list[BaseMessage]) -> AIMessage:
+        with reported_reply(run, "intent"):
+            return await asking.ainvoke([prompt, *messages])
+
+    messages = conversation(run)
+    for _ in range(loaded.workflow.intent_repairs + 1):
+        reply = await within_context(send, messages, stage="intent", run=run)
+        check_not_filtered(reply)
+        result = _parsed(reply)
+        if result is not None:
+            return checked_intent(result, run)
+        note = loaded.texts.intent_invalid.render(run.user.language)
+        messages = [*messages, AIMessage(reply.text), HumanMessage(note)]
+    raise InvalidIntentError
+
+
+def _parsed(reply: AIMessage) -> IntentResult | None:
+    """Return the JSON object in the reply, which models like to fence, or None."""
+    start, end = reply.text.find("{"), reply.text.rfind("}")
+    try:
+        return IntentResult.model_validate(json.loads(reply.text[start : end + 1]))
+    except (ValueError, ValidationError):
+        return None

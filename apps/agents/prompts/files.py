@@ -1,0 +1,105 @@
+"""Reads files of `config/`; a mistake is one line that names file, key and reason.
+
+Knows nothing of what the files mean.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from apps.agents.prompts.texts import has_controls
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pydantic_core import ErrorDetails
+
+LONGEST_MESSAGE = 500  # a key of the file is in it
+
+_REASONS = {
+    "extra_forbidden": "unknown key",
+    "missing": "is missing",
+    "string_type": "must be text",
+    "model_type": "must be a mapping",
+    "dict_type": "must be a mapping",
+    "tuple_type": "must be a list",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+}
+
+
+class BlueprintError(Exception):
+    """A file of `config/` is missing or wrong; the message is one line for an operator."""
+
+    def __init__(self, message: str) -> None:
+        printable = (char if char.isprintable() else " " for char in message)
+        super().__init__("".join(printable)[:LONGEST_MESSAGE])
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses a key that is written twice, of which YAML would keep the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - overrides
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                problem = f"the key {key.value} stands there twice"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
+            seen.add(str(key.value))
+        return super().construct_mapping(node, deep=deep)
+
+
+def read_text(folder: Path, file: str) -> str:
+    """Return the text of a file.
+
+    Raises:
+        BlueprintError: it is missing, unreadable, no UTF-8 text or empty.
+    """
+    try:
+        text = (folder / file).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise BlueprintError(f"{file}: is missing") from None
+    except OSError:
+        raise BlueprintError(f"{file}: cannot be read") from None
+    except UnicodeDecodeError:
+        raise BlueprintError(f"{file}: is not UTF-8 text") from None
+    if not text.strip():
+        raise BlueprintError(f"{file}: is empty")
+    if has_controls(text):
+        raise BlueprintError(f"{file}: holds a control character")
+    return text
+
+
+def read_yaml[M: BaseModel](folder: Path, file: str, form: type[M], *, top_word: str = "key") -> M:
+    """Return the content of a YAML file in its form; `top_word` says what its outer keys are.
+
+    Raises:
+        BlueprintError: as `read_text`, or it is no YAML, or breaks the form.
+    """
+    try:
+        data = yaml.load(read_text(folder, file), Loader=_Loader)  # noqa: S506 - a safe loader
+    except yaml.MarkedYAMLError as error:
+        line = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
+        reason = f": {error.problem}{line}" if error.problem else line
+        raise BlueprintError(f"{file}: is not valid YAML{reason}") from None
+    except (yaml.YAMLError, ValueError, AttributeError, RecursionError):
+        # The 30th of February, no date at all, thousands of brackets.
+        raise BlueprintError(f"{file}: is not valid YAML") from None
+    try:
+        return form.model_validate(data)
+    except ValidationError as error:
+        raise BlueprintError(f"{file}: {_sentence(error, top_word)}") from None
+
+
+def _sentence(error: ValidationError, top_word: str) -> str:
+    """Tell the first mistake; unknown keys go first, since what is missing is often misspelt."""
+    mistakes = error.errors(include_input=False)
+    first: ErrorDetails = min(mistakes, key=lambda item: item["type"] != "extra_forbidden")
+    key = ".".join(map(str, first["loc"]))
+    reason = _REASONS.get(first["type"], first["msg"].removeprefix("Value error, "))
+    if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
+        reason = f"unknown {top_word}"
+    return f"{key}: {reason}" if key else reason

@@ -1,0 +1,1 @@
+"""What calls of a conversation cost: recorded, summed, reported."""

@@ -1,0 +1,77 @@
+"""The JSON form of a stream (003 §11 and issue 2): status, sources, token, done, error.
+
+Everything else that happens in a run (stages' results, tools, usage) is not part of this contract.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from apps.agents.events import AnswerStarted, SourcesFound, StageStarted, TokenProduced
+from apps.chat.turns.stream_events import AnswerFailed, AnswerSaved
+from apps.core.web.sse import json_frame
+
+if TYPE_CHECKING:
+    from apps.chat.turns.stream_events import NumberedEvent, StreamEvent
+    from apps.core.passages import Source
+
+Named = tuple[str, dict[str, object]]
+
+
+def encode(numbered: NumberedEvent) -> bytes:
+    """Return the event's frame with its number as id; nothing for an event without a form."""
+    named = _named(numbered.event)
+    if named is None:
+        return b""
+    name, data = named
+    return json_frame(name, data, event_id=numbered.number)
+
+
+def _named(event: StreamEvent) -> Named | None:
+    match event:
+        case TokenProduced(text=text):
+            return ("token", {"content": text}) if text else None
+        case StageStarted(stage="execution"):
+            return "status", {"phase": "researching"}
+        case SourcesFound(sources=sources):
+            return "sources", {"sources": [source_data(source) for source in sources]}
+        case AnswerStarted():
+            return "status", {"phase": "answering"}
+        case _:
+            return _ending(event)
+
+
+def _ending(event: StreamEvent) -> Named | None:
+    match event:
+        case AnswerSaved(message_id=message_id, outcome=outcome):
+            data: dict[str, object] = {"message_id": str(message_id), "outcome": outcome}
+            if event.notes:
+                data["notes"] = [note.data() for note in event.notes]
+            return "done", data
+        case AnswerFailed():
+            data = {
+                "code": event.code,
+                "message": event.message,
+                "retryable": event.retryable,
+                "message_id": str(event.message_id),
+            }
+            return "error", data
+        case _:
+            return None
+
+
+def source_data(source: Source) -> dict[str, object]:
+    """Return a source as 003 §11 writes it, with its character span."""
+    passage = source.passage
+    return {
+        "label": source.label,
+        "document_id": str(passage.document_id),
+        "chunk_id": str(passage.chunk_id),
+        "filename": passage.filename,
+        "order_index": passage.order_index,
+        "page_number": passage.page_number,
+        "start_char": passage.start_char,
+        "end_char": passage.end_char,
+        "content": passage.content,
+        "score": passage.score,
+    }

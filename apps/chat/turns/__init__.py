@@ -1,0 +1,1 @@
+"""Questions and their answers as rows: begun, collected, ended exactly once."""

@@ -1,0 +1,74 @@
+"""What the agents are told with a question: who asks, after which messages, citing what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.utils import translation
+
+from apps.accounts.profiles import LANGUAGE_TAGS, read_person
+from apps.agents.context import UserAgentContext
+from apps.agents.events import Turn
+from apps.chat.models import AgentChatMessage, MessageRole, MessageSource, MessageStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from apps.accounts.models import User
+    from apps.chat.turns.endings import StartedTurn
+
+
+@dataclass(frozen=True, slots=True)
+class TurnContext:
+    """Who asks, after which messages, and the chunks that these cite."""
+
+    owner: User
+    person: UserAgentContext
+    history: list[Turn]
+    cited: list[UUID]
+
+
+def turn_context(turn: StartedTurn) -> TurnContext:
+    """Return the last completed messages before the placeholder, oldest first, and the asker."""
+    placeholder = AgentChatMessage.objects.select_related("session__user").get(id=turn.message_id)
+    latest_first = list(
+        AgentChatMessage.objects.conversation()
+        .filter(session_id=turn.session_id, status=MessageStatus.COMPLETED)
+        .exclude(id=turn.question_id)
+        .reverse()[: settings.ENV.history_message_limit]
+    )
+    history = [
+        Turn("user" if message.role == MessageRole.USER else "assistant", message.content)
+        for message in reversed(latest_first)
+    ]
+    owner = placeholder.session.user
+    return TurnContext(owner, _context_of(owner), history, _cited_chunks(latest_first))
+
+
+def _cited_chunks(messages: Sequence[AgentChatMessage]) -> list[UUID]:
+    """Return the chunks that the messages cite, each once."""
+    labels = {message.id: message.metadata.get("cited_labels", ()) for message in messages}
+    sources = MessageSource.objects.filter(message_id__in=labels).values_list(
+        "message_id", "citation_label", "chunk_id"
+    )
+    return sorted({chunk for message, label, chunk in sources if label in labels[message]})
+
+
+def _context_of(owner: User) -> UserAgentContext:
+    """Return who asks; without a profile the language of the page counts."""
+    person = read_person(owner)
+    preferences = person.preferences
+    shown = translation.get_language() or settings.LANGUAGE_CODE
+    page_language = LANGUAGE_TAGS.get(shown, shown)
+    return UserAgentContext(
+        user_id=owner.id,
+        username=person.username,
+        ai_language=preferences.ai_language if person.is_stored else page_language,
+        bio=person.bio,
+        interface_language=preferences.interface_language if person.is_stored else page_language,
+        time_zone=preferences.timezone,
+        country=preferences.country,
+    )

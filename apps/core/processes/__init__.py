@@ -1,0 +1,1 @@
+"""The processes of one server: who starts, watches, locks and ends them."""

@@ -1,0 +1,1 @@
+"""From a queued job to chunks and vectors, and away again."""

@@ -1,0 +1,1 @@
+"""From a request to a stored original, its row and its queued job."""

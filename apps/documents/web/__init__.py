@@ -1,0 +1,1 @@
+"""Pages and JSON of the documents app."""

@@ -1,0 +1,1 @@
+"""Texts become unit vectors: by the bundled model, or checked as an endpoint sent them."""

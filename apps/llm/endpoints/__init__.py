@@ -1,0 +1,1 @@
+"""Models behind an OpenAI-compatible endpoint: requests, replies, errors, vendors."""

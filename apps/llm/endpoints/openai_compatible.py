@@ -1,0 +1,344 @@
+"""Chat and embeddings over an OpenAI-compatible endpoint: the only user of langchain_openai.
+
+The chat model only streams and only asynchronously. Each call is retried before its first chunk
+and never after it; what goes wrong arrives as an error of `apps/llm/errors.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import time
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import batched
+from typing import TYPE_CHECKING, Any, NoReturn
+from weakref import WeakKeyDictionary
+
+import httpx2
+from langchain_core.language_models.chat_models import BaseChatModel, agenerate_from_stream
+from langchain_core.messages import AIMessageChunk
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import PrivateAttr
+
+from apps.llm.calls import CallTarget, OpenCall
+from apps.llm.embeddings.checked_vectors import checked_vectors
+from apps.llm.endpoints.completions import RAW_USAGE, Completion
+from apps.llm.endpoints.prompt_texts import prompt_texts
+from apps.llm.endpoints.retries import RETRIES, RetryPolicy
+from apps.llm.endpoints.vendor_errors import (
+    UPSTREAM_FAILURES,
+    app_error,
+    may_retry,
+    retry_after_s,
+    was_refused,
+)
+from apps.llm.endpoints.vendors import vendor_of
+from apps.llm.errors import AnswerTruncatedError, ContextTooLongError
+from apps.llm.pricing.usage import kept_usage
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+
+    from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
+    from langchain_core.language_models import LanguageModelInput
+    from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.outputs import ChatGenerationChunk, ChatResult
+    from langchain_core.runnables import Runnable
+    from langchain_core.tools import BaseTool
+
+    from apps.core.errors import AppError
+    from kbqa_project.env import Endpoint
+
+REQUEST_ID = "request_id"
+EMBEDDING_BATCH = 10  # DashScope's limit of texts per request
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimits:
+    """Seconds: until connected, until the first token, and between two chunks."""
+
+    connect_s: float
+    first_token_s: float
+    idle_s: float
+
+
+class OpenAICompatibleChat(BaseChatModel):
+    """A chat model behind an endpoint; `response_format` and tools are bound as LangChain does."""
+
+    endpoint: Any
+    limits: TimeLimits
+    retries: RetryPolicy = RETRIES
+    _tls: ssl.SSLContext = PrivateAttr(default_factory=httpx2.create_ssl_context)
+    # Connections belong to an event loop, so each loop has its own client.
+    _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = PrivateAttr(
+        default_factory=WeakKeyDictionary
+    )
+
+    @property
+    def _llm_type(self) -> str:
+        return "openai-compatible"
+
+    def bind_tools(
+        self,
+        tools: Sequence[dict[str, Any] | type | Callable[..., Any] | BaseTool],
+        *,
+        tool_choice: str | None = None,
+        **kwargs: Any,
+    ) -> Runnable[LanguageModelInput, AIMessage]:
+        """Return the model with `tools` in OpenAI's form; `tool_choice` auto, none or required."""
+        choice = {} if tool_choice is None else {"tool_choice": tool_choice}
+        formatted = [convert_to_openai_tool(tool) for tool in tools]
+        return self.bind(tools=formatted, **choice, **kwargs)
+
+    def _generate(self, *_args: Any, **_kwargs: Any) -> NoReturn:
+        raise TypeError("use the asynchronous methods: a call must be cancellable")
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        stream = self._astream(messages, stop, run_manager, **kwargs)
+        return await agenerate_from_stream(stream)
+
+    async def _astream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        completion = Completion()
+        arguments = _with_extra_body(kwargs, model=self.endpoint.model)
+        async with aclosing(self._retried(messages, stop=stop, **arguments)) as chunks:
+            async for chunk in chunks:
+                piece = completion.take(chunk)
+                if piece is not None:
+                    yield piece
+        for last in completion.finish():
+            yield last
+
+    async def _retried(
+        self, messages: list[BaseMessage], **arguments: Any
+    ) -> AsyncGenerator[ChatGenerationChunk]:
+        for attempt in range(self.retries.further_tries + 1):
+            has_started = has_token = False
+            try:
+                async with aclosing(self._recorded(messages, **arguments)) as chunks:
+                    async for chunk in chunks:
+                        has_started = True
+                        has_token = has_token or _is_token(chunk)
+                        yield chunk
+            except UPSTREAM_FAILURES as error:
+                if has_started or attempt == self.retries.further_tries or not may_retry(error):
+                    # The vendor's message may hold a key or a page of HTML: not chained.
+                    raise _outgrown(app_error(error), has_token=has_token) from None
+                await asyncio.sleep(self.retries.delay_s(attempt, retry_after_s(error)))
+            else:
+                return
+
+    async def _recorded(
+        self, messages: list[BaseMessage], **arguments: Any
+    ) -> AsyncGenerator[ChatGenerationChunk]:
+        """Stream one attempt and report it as a call."""
+        target = CallTarget("chat", vendor_of(self.endpoint.base_url), self.endpoint.model)
+        prompt = prompt_texts(messages, arguments.get("tools", ()))
+        async with (
+            OpenCall(target, prompt, was_refused=was_refused) as call,
+            aclosing(self._timed(messages, **arguments)) as chunks,
+        ):
+            call.is_cut = True
+            async for chunk in chunks:
+                _note(chunk, call)
+                yield chunk
+
+    async def _timed(
+        self, messages: list[BaseMessage], **arguments: Any
+    ) -> AsyncGenerator[ChatGenerationChunk]:
+        """Stream one attempt; TimeoutError when the first token or the next chunk is late.
+
+        A model that thinks first sends chunks without text: they keep the call alive.
+        """
+        client = self._client()
+        clock = asyncio.get_running_loop().time
+        first_token_at = deadline = clock() + self.limits.first_token_s
+        has_token = False
+        async with aclosing(client._astream(messages, **arguments)) as chunks:
+            while True:
+                async with asyncio.timeout_at(deadline):
+                    chunk = await anext(chunks, None)
+                if chunk is None:
+                    return
+                yield chunk
+                has_token = has_token or _is_token(chunk)
+                idle_at = clock() + self.limits.idle_s
+                deadline = idle_at if has_token else max(idle_at, first_token_at)
+
+    def _client(self) -> Any:
+        loop = asyncio.get_running_loop()
+        if loop not in self._clients:
+            self._clients[loop] = _chat_client(self.endpoint, self.limits, self._tls)
+        return self._clients[loop]
+
+
+class OpenAICompatibleEmbeddings:
+    """An `EmbeddingModel` behind an endpoint; synchronous, for threads."""
+
+    batch_size = EMBEDDING_BATCH
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        dimension: int,
+        *,
+        timeout_s: float,
+        connect_timeout_s: float,
+        evidence_threshold: float | None = None,
+    ) -> None:
+        self.name = endpoint.model
+        self.dimension = dimension
+        self.evidence_threshold = evidence_threshold
+        self._target = CallTarget("embedding", vendor_of(endpoint.base_url), endpoint.model)
+        self._client = _embedding_client(endpoint, dimension, timeout_s, connect_timeout_s)
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Return one unit vector per text, in order; see `EmbeddingModel`."""
+        vectors: list[list[float]] = []
+        for batch in batched(texts, EMBEDDING_BATCH):
+            vectors += self._embed_batch(list(batch))
+        return vectors
+
+    def embed_query(self, text: str) -> list[float]:
+        """Return the unit vector of a query; see `EmbeddingModel`."""
+        return self._embed_batch([text])[0]
+
+    def _embed_batch(self, texts: list[str]) -> list[list[float]]:
+        for attempt in range(RETRIES.further_tries + 1):
+            try:
+                body = self._request(texts)
+            except UPSTREAM_FAILURES as error:
+                if attempt == RETRIES.further_tries or not may_retry(error):
+                    raise app_error(error) from None
+                time.sleep(RETRIES.delay_s(attempt, retry_after_s(error)))
+            else:
+                break
+        return checked_vectors(body, count=len(texts), dimension=self.dimension)
+
+    def _request(self, texts: list[str]) -> object:
+        with OpenCall(self._target, texts, was_refused=was_refused) as call:
+            response = self._client.client.with_raw_response.create(
+                input=texts, model=self.name, dimensions=self.dimension, encoding_format="float"
+            )
+            body = response.http_response.json()
+            if isinstance(body, dict):
+                call.raw_usage = kept_usage(body.get("usage"))
+                call.provider_request_id = _text(body.get("id"))
+            return body
+
+
+def load_sdk() -> None:
+    """Import the SDK now, so that the first question does not wait for it."""
+    importlib.import_module("langchain_openai")
+
+
+def _chat_client(endpoint: Endpoint, limits: TimeLimits, tls: ssl.SSLContext) -> Any:
+    import openai  # noqa: PLC0415 - slow
+
+    longest_s = max(limits.first_token_s, limits.idle_s) + limits.connect_s
+    return _chat_class()(
+        model=endpoint.model,
+        api_key=endpoint.api_key,
+        base_url=endpoint.base_url,
+        timeout=openai.Timeout(longest_s, connect=limits.connect_s),
+        max_retries=0,
+        stream_usage=True,
+        stream_chunk_timeout=None,
+        use_responses_api=False,
+        http_async_client=openai.DefaultAsyncHttpxClient(verify=tls),
+    )
+
+
+@lru_cache(maxsize=1)
+def _chat_class() -> Any:
+    from langchain_openai import ChatOpenAI
+
+    class Chat(ChatOpenAI):
+        """Passes on what the base class drops: the vendor's own usage and the request's id."""
+
+        def _convert_chunk_to_generation_chunk(
+            self, chunk: dict[str, Any], *args: Any, **kwargs: Any
+        ) -> ChatGenerationChunk | None:
+            # The base class would fail on counts that are no numbers, so it gets no usage.
+            bare = {**chunk, "usage": None}
+            converted = super()._convert_chunk_to_generation_chunk(bare, *args, **kwargs)
+            if converted is not None:
+                facts = {RAW_USAGE: _raw_usage(chunk), REQUEST_ID: _text(chunk.get("id"))}
+                converted.generation_info = (converted.generation_info or {}) | facts
+            return converted
+
+    return Chat
+
+
+def _raw_usage(chunk: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a chunk's usage; Moonshot puts it into the last choice."""
+    choices = chunk.get("choices") or [{}]
+    return kept_usage(chunk.get("usage")) or kept_usage(choices[0].get("usage"))
+
+
+def _note(chunk: ChatGenerationChunk, call: OpenCall) -> None:
+    info = chunk.generation_info or {}
+    call.raw_usage = info.get(RAW_USAGE) or call.raw_usage
+    call.provider_request_id = call.provider_request_id or info.get(REQUEST_ID)
+    if info.get("finish_reason"):
+        call.is_cut = False
+    if _is_token(chunk):
+        call.hear("".join(prompt_texts([chunk.message])))
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _embedding_client(
+    endpoint: Endpoint, dimension: int, timeout_s: float, connect_timeout_s: float
+) -> Any:
+    import openai  # noqa: PLC0415 - slow
+    from langchain_openai import OpenAIEmbeddings
+
+    return OpenAIEmbeddings(
+        model=endpoint.model,
+        openai_api_key=endpoint.api_key,
+        openai_api_base=endpoint.base_url,
+        dimensions=dimension,
+        check_embedding_ctx_length=False,
+        chunk_size=EMBEDDING_BATCH,
+        request_timeout=openai.Timeout(timeout_s, connect=connect_timeout_s),
+        max_retries=0,
+    )
+
+
+def _with_extra_body(arguments: dict[str, Any], *, model: str) -> dict[str, Any]:
+    """Move `response_format` into the body, where the client passes it on as it is."""
+    arguments = dict(arguments)
+    body = {} if "qwen" not in model.lower() else {"enable_thinking": False}
+    if "response_format" in arguments:
+        body["response_format"] = arguments.pop("response_format")
+    return arguments | ({"extra_body": body} if body else {})
+
+
+def _is_token(chunk: ChatGenerationChunk) -> bool:
+    message = chunk.message
+    return bool(message.text) or (
+        isinstance(message, AIMessageChunk) and bool(message.tool_call_chunks)
+    )
+
+
+def _outgrown(error: AppError, *, has_token: bool) -> AppError:
+    """Return the error; once the reply has begun, it is the reply that became too long."""
+    is_too_long = isinstance(error, ContextTooLongError) and has_token
+    return AnswerTruncatedError() if is_too_long else error
