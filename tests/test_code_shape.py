@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MODULE_MAX_LINES = 400
 FUNCTION_MAX_LINES = 40
-FOLDERS = ("apps", "benchmarks", "checks", "kbqa_project", "tests")
+FOLDERS = ("apps", "benchmarks", "checks", "kbqa_project", "quality", "tests")
 VAGUE_NAMES = {"utils", "helpers", "common", "manager", "managers", "service", "services", "misc"}
 
 

@@ -1,0 +1,1 @@
+"""Measures answers on question sets, through the product but without a server."""
