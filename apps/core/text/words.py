@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 # Words that ask, and particles: they say nothing about what is asked for.
 _CHINESE_FUNCTION = re.compile(
     "什么时候|什么样|什么|怎么样|怎么|怎样|为什么|为何|何时|何处|何地|何人|何种|如何|哪里|哪儿|哪个|哪些"
-    "|哪位|哪一|哪年|哪|谁|多少|多久|多长|多大|多高|几个|是否|有没有|能不能|可不可以|可以|应该|需要|请问|知道|告诉我?"
+    "|哪位|哪一[年天个位]?|哪年|哪|谁|多少|多久|多长|多大|多高|几个|是否|有没有|能不能|可不可以|可以|应该|需要|请问|知道|告诉我?"
     "|介绍|一下|[的了吗呢吧呀啊么着是在有能会要和与及为以于被把将也都就而或这那此该其它他她嗯哦噢喔哇]"
 )
 _ENGLISH_FUNCTION = frozenset(
@@ -37,11 +38,13 @@ _ENGLISH_FUNCTION = frozenset(
 )
 # Words that ask for more of the same, measure or stand in for another verb: they name nothing.
 _LIGHT = re.compile(
-    "最[多少长短晚早大小高低快慢好]|至[多少]|大概|大约|具体|一般|通常|详细|仔细|清楚|解释|原因|情况|更|还|用|(?:几|多少)[个位名人次条种天年月日点号钱元块]"
+    "^[从自]|(?:开始的?|起)(?=[？?]?$)|最[多少长短晚早大小高低快慢好]|至[多少]|大概|大约|具体|一般|通常|详细|仔细|清楚|解释|原因|情况|更|还|用|(?:几|多少)[个位名人次条种天年月日点号钱元块]"
     r"|\bhow (?:long|often|far|big|large|old|come)\b"
-    r"|\b(?:take|get|got|mean|happen|work|go|come|one|ones|thing|exactly|more|detail|details)s?\b"
+    r"|\b(?:since|take|get|got|mean|happen|work|go|come|one|ones|thing|exactly|more|detail|details)s?\b"
 )
 _MIN_STEM = 4
+_VERBS = Path(__file__).with_name("irregular_verbs.txt").read_text(encoding="utf-8").splitlines()
+_BASE_FORM = {form: verb for verb, *forms in map(str.split, _VERBS) for form in forms}
 
 
 def language_of(text: str) -> Language:
@@ -108,7 +111,11 @@ def _is_single(term: str) -> bool:
 
 
 def stem(word: str) -> str:
-    """Return an English word without the commonest endings; short words as they are."""
+    """Return an English word without the commonest endings; short words as they are.
+
+    The past of an irregular verb becomes the verb, unless the form is a common word of its own.
+    """
+    word = _BASE_FORM.get(word, word)
     for ending, instead in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
         if word.endswith(ending) and len(word) - len(ending) >= _MIN_STEM - 1:
             return (word[: -len(ending)] + instead).rstrip("e")

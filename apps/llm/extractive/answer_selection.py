@@ -115,7 +115,8 @@ def _chosen_across(question: str, material: _Material) -> list[Ranked]:
     A follow-up has to be answered as it stands: the question before it would vouch for any.
     """
     passages = material.passages
-    ranked = rank_across(question, passages, material.vectors)
+    context = material.evidence.question.rpartition("\n")[0]
+    ranked = rank_across(question, passages, material.vectors, context=context)
     if not is_sufficient_across(question, passages, ranked):
         return []
     return _leading(question, ranked, passages, spread=SPREAD_ACROSS)

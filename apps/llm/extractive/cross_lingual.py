@@ -80,11 +80,13 @@ PLAIN: dict[Language, tuple[str, ...]] = {
 
 
 def rank_across(
-    question: str, passages: Sequence[Passage], vectors: SentenceVectors
+    question: str, passages: Sequence[Passage], vectors: SentenceVectors, *, context: str
 ) -> list[Ranked]:
     """Return the sentences of the passages in the other language, best first."""
     foreign = [is_foreign(passage.content, question) for passage in passages]
-    found = by_words(question, passages, standalone=question) if any(foreign) else []
+    if not any(foreign):
+        return []
+    found = by_words(question, passages, standalone=question, context=context)
     shortlist = [item for item in found if foreign[item.sentence.passage_index]][:SHORTLIST]
     if not shortlist:
         return []

@@ -15,7 +15,7 @@ from apps.core.text.words import term_set, terms
 from apps.llm.extractive.answer_kind import holds_new, kind_asked
 from apps.llm.extractive.exclusions import possible_answers
 from apps.llm.extractive.sentences import sentences_of
-from apps.llm.extractive.titles import last_mention, title_of
+from apps.llm.extractive.titles import last_mention, of_subject, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,7 +122,8 @@ def rank(
     `question` chooses among the sentences, `standalone` (the question with what it needs of the
     conversation) tells which passage is spoken of.
     """
-    shortlist = by_words(question, passages, standalone=standalone)[:SHORTLIST]
+    context = standalone.rpartition("\n")[0]
+    shortlist = by_words(question, passages, standalone=standalone, context=context)[:SHORTLIST]
     if not shortlist:
         return []
     named = standalone == question
@@ -131,9 +132,15 @@ def rank(
     return with_cosines(shortlist, cosines, WEIGHTS)
 
 
-def by_words(question: str, passages: Sequence[Passage], *, standalone: str) -> list[Ranked]:
-    """Return all sentences without their cosine, in the order of the features that are left."""
-    sentences = possible_answers(question, sentences_of(passages))
+def by_words(
+    question: str, passages: Sequence[Passage], *, standalone: str, context: str
+) -> list[Ranked]:
+    """Return all sentences without their cosine, in the order of the features that are left.
+
+    `context` is what of the conversation leads the question.
+    """
+    possible = possible_answers(question, sentences_of(passages))
+    sentences = of_subject(question.rpartition("\n")[2], context, possible, passages)
     if not sentences:
         return []
     weights = TermWeights([s.text for s in sentences])

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from apps.core.text.words import folded
+from apps.core.text.words import folded, language_of, telling_terms, terms
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from apps.core.passages import Passage
+    from apps.llm.extractive.sentences import Sentence
 
 HEADING_SEPARATOR = " > "  # of `Passage.heading_path`
+_PRONOUN = re.compile(
+    r"[它他她]|其(?!他)|\b(?:its?|he|him|his|she|hers?|they|them|theirs?)\b", re.IGNORECASE
+)
 
 
 def heading_of(passage: Passage) -> str:
@@ -27,3 +35,43 @@ def last_mention(passage: Passage, text: str) -> int:
     title = folded(title_of(passage)).strip()
     found = folded(text).rfind(title) if len(title) > 1 else -1
     return 0 if found < 0 else found + len(title)
+
+
+def of_subject(
+    question: str, context: str, sentences: Sequence[Sentence], passages: Sequence[Passage]
+) -> list[Sentence]:
+    """Return the sentences under the titles that the conversation spoke of last.
+
+    A question that says nothing itself ("since when?") leaves these only; one with a pronoun drops
+    the other sections of a passage that holds one of these. All stay where no title is spoken of.
+    """
+    is_bare = not telling_terms(question)
+    if not context or not (is_bare or _PRONOUN.search(question)):
+        return list(sentences)
+    titles = {s: " ".join(s.headings) or title_of(passages[s.passage_index]) for s in sentences}
+    latest = _latest_spoken_of(set(titles.values()), _newest_first(context))
+    spoken = [s for s in sentences if titles[s] in latest]
+    if is_bare and spoken:
+        return spoken
+    holding = {s.passage_index for s in spoken}
+    return [s for s in sentences if titles[s] in latest or s.passage_index not in holding]
+
+
+def _latest_spoken_of(titles: set[str], said: Sequence[set[str]]) -> set[str]:
+    """Return the titles that are told apart by what was said last of any of them."""
+    held_by = Counter(term for title in titles for term in set(terms(title)))
+    own = {title: {t for t in terms(title) if held_by[t] < len(titles)} for title in titles}
+    for words in said:
+        if found := {title for title in titles if own[title] & words}:
+            return found
+    return set()
+
+
+def _newest_first(context: str) -> list[set[str]]:
+    """Return the terms of each piece of a query's context, the newest piece first.
+
+    A Chinese context has a message a line, the newest last; an English one the newest names first.
+    """
+    if language_of(context) == "zh":
+        return [set(terms(line)) for line in reversed(context.splitlines())]
+    return [set(terms(word)) for word in context.split()]

@@ -110,3 +110,41 @@ def test_preface_does_not_hide_a_follow_up_that_one_sentence_answers(
     assert answer(model, question, place, history) == "地址：临江市云水区青石路12号 [S1]"
     absent = [passage("远山科技创办于1998年。董事长是林岚。", filename="公司.txt")]
     assert answer(model, question, absent, history) == "INSUFFICIENT_EVIDENCE"
+
+
+MACHINES = passage(
+    "# Robot R5\n\nThe R5 cleans for 90 minutes on one charge. It was introduced in 2021.\n\n"
+    "# Robot M7\n\nThe M7 mops for 60 minutes on one charge. It was introduced in 2023.\n",
+    filename="robots.md",
+)
+MUSEUM = passage(
+    "# Harbour Museum\n\nIt opened in 1988 and is led by Peter Strand since 2015.\n",
+    filename="museum.md",
+    heading="Harbour Museum",
+)
+OFFICES = passage(
+    "# 研发部\n\n研发部由陈宇负责，自2018年起。\n\n# 市场部\n\n市场部由林芳负责，自2021年起。\n",
+    filename="部门.md",
+)
+
+
+@pytest.mark.parametrize(
+    ("talk", "question", "quoted", "other"),
+    [
+        (["How long does R5 clean?", "90 minutes."], "When was it introduced?", "2021", "2023"),
+        (["How long does the M7 mop?", "60 minutes."], "When was it introduced?", "2023", "2021"),
+        (["市场部由谁负责？", "市场部由林芳负责。"], "从哪一年起？", "2021年起", "2018"),
+        (["研发部由谁负责？", "研发部由陈宇负责。"], "从什么时候起？", "2018年起", "2021"),
+        (["What is the Harbour Museum?", "A museum."], "Since when?", "since 2015", "2021"),
+    ],
+)
+def test_follow_up_keeps_to_the_subject_that_was_spoken_of(model, talk, question, quoted, other):
+    passages = [MACHINES, MUSEUM, OFFICES]
+    said = answer(model, question, history=talk, passages=passages)
+    assert (quoted in said, other in said) == (True, False)
+
+
+def test_first_follow_up_with_a_pronoun_finds_the_past_of_an_irregular_verb(model):
+    talk = ["When did the Harbour Museum open?", "It opened in 1988."]
+    said = answer(model, "Who leads it?", history=talk, passages=[MACHINES, MUSEUM])
+    assert said == "It opened in 1988 and is led by Peter Strand since 2015. [S1]"
