@@ -93,7 +93,7 @@ class _HeadingPaths:
 
 def _joined_titles(headings: Sequence[Heading]) -> str:
     """Return the path within its limit; the outermost titles are left out first."""
-    titles = [heading.title for heading in headings]
+    titles = [heading.title for heading in headings if heading.title]
     while len(titles) > 1 and len(HEADING_SEPARATOR.join(titles)) > HEADING_PATH_MAX_CHARS:
         del titles[0]
     return HEADING_SEPARATOR.join(titles)[:HEADING_PATH_MAX_CHARS]

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from apps.core.text.cleaning import clean_text
 from apps.documents.reading.encodings import TextEncoding, decode, detect_encoding, has_visible
 from apps.documents.reading.failures import EMPTY_FILE, EXTRACTION_LIMIT, UnreadableError
-from apps.documents.reading.markdown import drop_embedded_data, find_headings
+from apps.documents.reading.markdown import drop_embedded_data, read_markdown
 from apps.documents.reading.pages import ExtractedText, PageText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from apps.documents.reading.pages import Heading
 
 BLOCK_BYTES = 1 << 20
 
@@ -25,15 +27,16 @@ def read_text(data: bytes, *, markdown: bool, max_text_chars: int) -> ExtractedT
     encoding = detect_encoding(lambda: _blocks(data))
     text = clean_text(decode(data, encoding))
     warnings = _encoding_warnings(encoding)
+    headings: tuple[Heading, ...] = ()
     if markdown:
         text, dropped = drop_embedded_data(text)
         if dropped:
             warnings.append({"code": "embedded_data_dropped", "count": dropped})
+        text, headings = read_markdown(text)
     if not has_visible(text):
         raise UnreadableError(EMPTY_FILE)
     if len(text) > max_text_chars:
         raise UnreadableError(EXTRACTION_LIMIT)
-    headings = find_headings(text) if markdown else ()
     return ExtractedText(
         (PageText(None, text, headings),), encoding=encoding.name, warnings=tuple(warnings)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from apps.documents.reading.failures import EMPTY_FILE, EXTRACTION_LIMIT, UnreadableError
-from apps.documents.reading.markdown import drop_embedded_data, find_headings
+from apps.documents.reading.markdown import drop_embedded_data, find_headings, read_markdown
 from apps.documents.reading.pages import ExtractedText, Heading, PageText
 from apps.documents.reading.text import read_text
 
@@ -31,8 +31,6 @@ def test_headings_have_offset_level_and_plain_title() -> None:
         "<div>\n# html block\n</div>",
         "#hashtag",
         "####### seven",
-        "---\ntitle: x\n---\ntext",
-        "---\n# comment\ntitle: x\n...\ntext",
         "#",
     ],
 )
@@ -45,9 +43,68 @@ def test_leading_rule_is_not_front_matter() -> None:
     assert find_headings(text) == (Heading(5, 1, "A"),)
 
 
-def test_headings_after_front_matter_keep_their_offset() -> None:
-    text = '---\ntitle: "休假: 规定"\ntags:\n  - a\n---\n\n# 年假\n'
-    assert find_headings(text) == (Heading(text.index("# 年假"), 1, "年假"),)
+def test_front_matter_is_left_out_and_its_title_leads_the_headings() -> None:
+    source = '---\ntitle: "休假: 规定"\nauthor: 李\ntags:\n  - a\n---\n\n# 年假\n'
+    text, headings = read_markdown(source)
+    assert text == "\n# 年假\n"
+    assert headings == (Heading(0, 0, "休假: 规定"), Heading(1, 1, "年假"))
+
+
+def test_title_of_front_matter_that_is_a_heading_too_stands_once() -> None:
+    _, headings = read_markdown("---\n# note\ntitle: Guide\n...\n# Guide\ntext\n")
+    assert headings == (Heading(0, 1, "Guide"),)
+
+
+def test_file_of_front_matter_alone_keeps_it() -> None:
+    assert read_markdown("---\ntitle: x\n---\n") == ("---\ntitle: x\n---\n", ())
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("a <!-- b --> c", "a  c"),
+        ("a\n\n<!--\nb\n\n# c\n-->\n\nd", "a\n\n\n\nd"),
+        ("a\n\n<!-- never closed\n\nb", "a\n\n"),
+        ("a <!-- not closed in a line", "a <!-- not closed in a line"),
+        ("`<!-- b -->` and ``~~c~~``", "`<!-- b -->` and ``~~c~~``"),
+        ("```\n<!-- b -->\n~~c~~\n```\n", "```\n<!-- b -->\n~~c~~\n```\n"),
+        ("    <!-- indented code -->\n", "    <!-- indented code -->\n"),
+        ("<!-- a\n```\n-->\nb <!-- c -->", "\nb "),
+        ("Price: ~~40~~ 30", "Price:  30"),
+        ("<del>40</del> 30 <S class='x'>50</s>", " 30 "),
+        ("a ~~ b ~~ c", "a ~~ b ~~ c"),
+        ("~~a\n\nb~~", "~~a\n\nb~~"),
+        ("~~~\n~~x~~\n~~~\n", "~~~\n~~x~~\n~~~\n"),
+        ("`open ~~x~~", "`open "),
+    ],
+)
+def test_comments_and_struck_text_are_left_out_of_all_but_code(source: str, text: str) -> None:
+    assert read_markdown(source)[0] == text
+
+
+def test_marks_that_never_close_are_read_in_linear_time() -> None:
+    source = "<!-- " * 30_000 + "~~x " * 30_000 + "`" * 30_000 + "<del>" * 30_000
+    assert read_markdown("a " + source)[0] == "a " + source
+
+
+def test_footnotes_stand_behind_the_paragraph_that_refers_to_them() -> None:
+    source = (
+        "Bags weigh 5 kg[^1] at most.\n\nPets stay out.\n\n"
+        "[^1]: Members may bring\n    8 kg.\n[^other]: Nobody refers to this.\n"
+    )
+    assert read_markdown(source)[0] == (
+        "Bags weigh 5 kg at most.\nMembers may bring 8 kg.\n\nPets stay out.\n\n"
+        "Nobody refers to this.\n"
+    )
+
+
+def test_rows_of_a_table_stand_under_its_header() -> None:
+    text = "# Prices\n\n| Model | **Price** |\n|---|---|\n| K1 | 40 |\n| K2 | 50 |\n\nEnd.\n"
+    assert find_headings(text) == (
+        Heading(0, 1, "Prices"),
+        Heading(text.index("| K1"), 7, "Model | Price"),
+        Heading(text.index("\nEnd."), 7, ""),
+    )
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ MAX_WORDS, MAX_CHARS = 9, 70
 MAX_IMPRINT_CHARS = 120
 PLAIN_LEVEL = 7  # below the six levels of Markdown
 
+_UNDERLINE = re.compile(r"^ {0,3}(?:(=)+|-{2,})[ \t]*$")
 _MARKED = re.compile(r"^(#{1,6})\s+(.+?)[\s#]*$")
 _NUMBERING = re.compile(
     r"^\s*(?:第\s*[一二三四五六七八九十百\d]+\s*(?P<part>[编章节部分篇])[:：]?|[一二三四五六七八九十]+[、．.]"
@@ -62,10 +63,20 @@ def bare(title: str) -> str:
     return re.sub(r"\W", "", folded(_NUMBERING.sub("", _LEADER.sub("", title))))
 
 
-def marked_heading(line: str) -> tuple[int, str] | None:
-    """Return the level and the title of a Markdown heading, or None."""
-    match = _MARKED.match(line)
-    return (len(match[1]), match[2]) if match else None
+def marked_heading(lines: Sequence[str], place: int) -> tuple[int, str] | None:
+    """Return the level and the title when the line at `place` is a Markdown heading."""
+    line = lines[place]
+    if match := _MARKED.match(line):
+        return len(match[1]), match[2]
+    rule = _UNDERLINE.match(lines[place + 1]) if place + 1 < len(lines) else None
+    if not rule or not re.search(r"\w", line) or _SENTENCE_END.search(line):
+        return None
+    return (1 if rule[1] == "=" else 2), line.strip()
+
+
+def is_underline(lines: Sequence[str], place: int) -> bool:
+    """Whether the line at `place` only underlines the heading before it."""
+    return bool(place and _UNDERLINE.match(lines[place]) and marked_heading(lines, place - 1))
 
 
 def plain_heading(lines: Sequence[str], place: int) -> tuple[int, str] | None:
@@ -139,7 +150,7 @@ def _says_something(line: str) -> bool:
 def _starts_alone(lines: Sequence[str], place: int) -> bool:
     """Whether no unfinished line stands directly before the one at `place`."""
     before = lines[place - 1].strip() if place else ""
-    if not before or _SENTENCE_END.search(before) or marked_heading(before):
+    if not before or _SENTENCE_END.search(before) or _MARKED.match(before):
         return True
     return _has_form(before) and (place == 1 or _shape(before) != _shape(lines[place].strip()))
 
@@ -148,7 +159,7 @@ def _leads(lines: Sequence[str], place: int, after: str) -> bool:
     """Whether sentences follow: in the lines up to the next gap, one ends."""
     if is_imprint(after):
         return True
-    if marked_heading(after) or (_has_form(after) and len(after) <= MAX_CHARS):
+    if _MARKED.match(after) or (_has_form(after) and len(after) <= MAX_CHARS):
         return not lines[place + 1].strip() or bool(_NUMBERING.match(after))
     block: list[str] = []
     for line in lines[place + 1 :]:

@@ -18,6 +18,7 @@ from apps.llm.extractive.headings import (
     contents_lines,
     is_contents_title,
     is_imprint,
+    is_underline,
     marked_heading,
     plain_heading,
 )
@@ -36,6 +37,7 @@ MAX_CHARS = 220  # of a Chinese sentence; longer ones are divided at weaker mark
 MAX_CHARS_ENGLISH = 450
 MIN_CHARS = 4  # letters and digits; what is shorter is a rest of markup or references
 MIN_WRAPPED_WIDTH = 40  # a shorter line was ended on purpose, a longer one was wrapped
+COLUMN_SEPARATOR = " | "  # of a heading that is a table's header
 WRAPPED_SHARE = 0.75  # of the widest line: what is narrower was ended on purpose, too
 MIN_TABLE_LINES = 3  # a header and two rows
 MIN_OWN_LETTERS = 6  # of a sentence after a label: a shorter one is a part of the value
@@ -71,7 +73,9 @@ _CLAUSE = re.compile(r"^\s*第[一二三四五六七八九十百零〇\d]{1,6}[�
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
 _NOISE = re.compile(r"!\[[^\]]*\]\[[^\]]*\]|<!--.*?-->")  # pictures by reference, comments
 _PLAIN_ROW = re.compile(rf"^(?=.*[{HAN}])[^\s。！？；;，,：:]+(?: +[^\s。！？；;，,：:]+){{2,}}$")
-_LINK_DEFINITION = re.compile(r"^\s*\[[^\]]+\]:\s+\S+")
+_LINK_DEFINITION = re.compile(r"^\s*\[(?!\^)[^\]]+\]:\s+\S+")
+_DEFINITION = re.compile(r"^ {0,3}:[ \t]+(\S.*)$")
+_DEFINED = re.compile(r"\w: \S")
 _TABLE_RULE = re.compile(r"^[\s|:\-]+$")
 _END = re.compile(
     r"(?:[。！？!?…]+[”’」』）)\]】\"']*(?:\s*[\[【]\s*S?\d{1,2}\s*[\]】])*)"
@@ -166,10 +170,23 @@ def split(content: str) -> Iterator[tuple[str, Form]]:
 
 def _pieces(content: str, heading_path: str) -> Iterator[_Piece]:
     """Yield the sentences of a passage that begins under `heading_path`."""
-    for block in _blocks(_NOISE.sub("", content).split("\n"), heading_path):
+    lines = _with_definitions(_NOISE.sub("", content).split("\n"))
+    for block in _blocks(lines, heading_path):
         for text, form in _divided(block):
             if cleaned := clean(text):
                 yield _Piece(cleaned, form, block.headings)
+
+
+def _with_definitions(lines: Sequence[str]) -> list[str]:
+    """Return the lines with each definition of a definition list behind its term."""
+    joined: list[str] = []
+    for line in lines:
+        if joined and joined[-1].strip() and (definition := _DEFINITION.match(line)):
+            is_first = not _DEFINED.search(joined[-1])
+            joined[-1] += f"{': ' if is_first else '; '}{definition[1]}"
+        else:
+            joined.append(line)
+    return joined
 
 
 def _divided(block: _Block) -> Iterator[tuple[str, Form]]:
@@ -216,7 +233,9 @@ class _Headings:
 
     def __init__(self, heading_path: str) -> None:
         titles = heading_path.split(HEADING_SEPARATOR) if heading_path else []
-        self._open = list(enumerate(titles, start=1))
+        last = titles[-1].split(COLUMN_SEPARATOR) if titles else []
+        self.columns = last if len(last) > 1 else []  # of a table that began before the passage
+        self._open = list(enumerate(titles[:-1] if self.columns else titles, start=1))
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -234,7 +253,7 @@ def _blocks(lines: Sequence[str], heading_path: str) -> Iterator[_Block]:
     above = _Headings(heading_path)
     paragraph: list[str] = []
     form: Form = "prose"
-    header: list[str] = []
+    header = above.columns
     for line in _lines(lines):
         if paragraph and (
             line.kind != "text" or _starts_block(line.text) or _is_ended(paragraph[-1], wrapped)
@@ -282,8 +301,8 @@ def _contents(line: str) -> _Line:
 
 
 def _line(lines: Sequence[str], place: int) -> _Line:
-    kind = _line_kind(lines[place])
-    title = marked_heading(lines[place])
+    kind = "nothing" if is_underline(lines, place) else _line_kind(lines[place])
+    title = marked_heading(lines, place)
     if not title and kind in {"text", "label"}:
         title = plain_heading(lines, place)
     if kind == "label" and any(_is_label(line) for line in _neighbours(lines, place)):

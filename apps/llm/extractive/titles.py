@@ -40,16 +40,18 @@ def last_mention(passage: Passage, text: str) -> int:
 def of_subject(
     question: str, context: str, sentences: Sequence[Sentence], passages: Sequence[Passage]
 ) -> list[Sentence]:
-    """Return the sentences under the titles that the conversation spoke of last.
+    """Return the sentences under the titles that are spoken of.
 
-    A question that says nothing itself ("since when?") leaves these only; one with a pronoun drops
-    the other sections of a passage that holds one of these. All stay where no title is spoken of.
+    These are the titles that the conversation spoke of last where the question leans on it, else
+    those that the question names itself. A question that says nothing itself ("since when?")
+    leaves these only; any other drops the other sections of a passage that holds one of these. All
+    stay where no title is spoken of.
     """
-    is_bare = not telling_terms(question)
-    if not context or not (is_bare or _PRONOUN.search(question)):
-        return list(sentences)
+    is_bare = bool(context) and not telling_terms(question)
+    leans = is_bare or bool(context and _PRONOUN.search(question))
+    said = _newest_first(context) if leans else [set(terms(question))]
     titles = {s: " ".join(s.headings) or title_of(passages[s.passage_index]) for s in sentences}
-    latest = _latest_spoken_of(set(titles.values()), _newest_first(context))
+    latest = _latest_spoken_of(set(titles.values()), said)
     spoken = [s for s in sentences if titles[s] in latest]
     if is_bare and spoken:
         return spoken

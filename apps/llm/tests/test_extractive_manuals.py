@@ -77,3 +77,18 @@ def test_manual_is_quoted_without_headings_and_other_codes(question: str, answer
 def test_rules_are_quoted_by_sentence_and_section(question: str, answer: str) -> None:
     vectors = SentenceVectors(embedding_model())
     assert compose(question, evidence(question, CLUB), vectors) == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("When does the pool open in winter?", "The pool opens at 9:00. [S1]"),
+        ("When does the pool open in summer?", "The pool opens at 7:00. [S1]"),
+    ],
+)
+@pytest.mark.parametrize("heading", ["## {}\n\n", "{}\n---------\n\n"])
+def test_section_that_the_question_names_answers_alone(heading, question, said):
+    summer, winter = heading.format("In summer"), heading.format("In winter")
+    text = f"{summer}The pool opens at 7:00.\n\n{winter}The pool opens at 9:00.\n"
+    found = evidence(question, [passage(text)])
+    assert compose(question, found, SentenceVectors(embedding_model())) == said

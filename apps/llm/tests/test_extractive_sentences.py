@@ -151,3 +151,35 @@ def test_badges_comments_and_link_definitions_are_not_quoted():
         "See the [related projects][rel] for more."
     )
     assert [sentence for sentence, _ in split(text)] == ["See the related projects for more."]
+
+
+def test_underlined_headings_lead_the_sentences_under_them():
+    text = (
+        "Hours\n=====\n\nIn summer\n---------\n\nWe open at 7.\n\n"
+        "In winter\n---------\n\nWe open at 9.\n"
+    )
+    found = sentences_of([passage(text)])
+    assert [(s.text, s.headings) for s in found] == [
+        ("We open at 7.", ("Hours", "In summer")),
+        ("We open at 9.", ("Hours", "In winter")),
+    ]
+
+
+def test_rule_under_a_sentence_makes_no_heading_of_it():
+    found = sentences_of([passage("It opens at nine.\n---\nIt closes at six.\n")])
+    assert [s.text for s in found] == ["It opens at nine.", "It closes at six."]
+
+
+def test_definition_stands_with_its_term():
+    found = sentences_of([passage("Lock\n: Costs 2 EUR a day.\n: Is lent by the desk.\n")])
+    assert [s.text for s in found] == ["Lock: Costs 2 EUR a day.; Is lent by the desk."]
+
+
+def test_rows_without_their_header_take_it_from_the_heading_above():
+    rows = passage("| K3 | 9 W |\n| K4 | 12 W |\n\nAsk us.", heading="Motors > Model | Power")
+    found = sentences_of([rows])
+    assert [(s.text, s.headings) for s in found] == [
+        ("Model: K3; Power: 9 W", ("Motors",)),
+        ("Model: K4; Power: 12 W", ("Motors",)),
+        ("Ask us.", ("Motors",)),
+    ]
