@@ -1,16 +1,22 @@
-"""Who asks: plain values about the person, and how a prompt may show them."""
+"""Who asks and what one run carries: plain values about the person, their words and limits."""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from apps.core.text.cleaning import clean_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from uuid import UUID
+
+    from apps.agents.events import RunEvent, Stage, Turn
+    from apps.core.passages import Search, SearchPort
+    from apps.llm.calls import CallLog
 
 LONGEST_FIELD = 512  # characters of each profile field in a prompt (002)
 CHINESE = frozenset({"zh", "cmn", "yue"})  # languages of tags whose people read Chinese prompts
@@ -63,3 +69,35 @@ class UserAgentContext:
 
 def _cut(text: str | None) -> str:
     return clean_text(text or "").strip()[:LONGEST_FIELD]
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """How much a run may search; `evidence_threshold` None means that any hit is evidence."""
+
+    top_k: int
+    max_searches: int
+    max_sources: int
+    evidence_threshold: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """The asker's words, the search port, the limits and the ways to report events and calls."""
+
+    question: str
+    history: tuple[Turn, ...]
+    user: UserAgentContext
+    search: SearchPort
+    limits: RunLimits
+    emit: Callable[[RunEvent], None]
+    calls: CallLog | None = None
+    is_research_open: bool = False  # more can be searched when the evidence is not enough
+    searches: list[Search] = field(default_factory=list)  # of the research, in order
+    trim_levels: dict[Stage, int] = field(default_factory=dict)  # see `trimming`
+    at_end: AsyncExitStack = field(default_factory=AsyncExitStack)  # what must not outlive the run
+
+    @property
+    def said(self) -> list[tuple[bool, str]]:
+        """The earlier messages, oldest first, each with whether the person wrote it."""
+        return [(turn.role == "user", turn.content) for turn in self.history]

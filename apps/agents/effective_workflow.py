@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from apps.agents.prompts import PLACES, blueprints, prompt_file
-from apps.agents.prompts.tool_parameters import parameters_model
 from apps.llm.factory import (
     chat_is_embedded,
     chat_model_name,
@@ -124,7 +123,7 @@ def _stage(stage: Stage, language: Language) -> EffectiveStage:
 
 def _tool(name: str, language: Language) -> OfferedTool:
     blueprint: ToolBlueprint = getattr(blueprints().tools, name)
-    schema = parameters_model(name, blueprint, language).model_json_schema()
+    schema = blueprint.parameters_model(name, language).model_json_schema()
     return OfferedTool(name, blueprint.description.render(language), schema)
 
 

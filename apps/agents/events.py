@@ -6,15 +6,51 @@ A run ends with exactly one `RunFinished`, or with an AppError raised to the cal
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from pydantic import BaseModel, Field, model_validator
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from apps.core.passages import Source
 
 Stage = Literal["intent", "execution", "organization"]
 Outcome = Literal["answered", "insufficient_evidence", "direct"]
+EndedBy = Literal["early_search", "research_agent"]
+
+
+class IntentResult(BaseModel):
+    """Stage 1 (002): where a message goes, and either the reply or the standalone question."""
+
+    route: Literal["DIRECT_EXECUTION", "NEEDS_EXECUTION"]
+    intent_summary: str
+    assistant_text: str | None = None
+    execution_brief: str | None = None
+    safety_flags: list[str] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _check_payload(self) -> Self:
+        if self.route == "DIRECT_EXECUTION" and not (self.assistant_text or "").strip():
+            raise ValueError("assistant_text is required for DIRECT_EXECUTION")
+        if self.route == "NEEDS_EXECUTION" and not (self.execution_brief or "").strip():
+            raise ValueError("execution_brief is required for NEEDS_EXECUTION")
+        return self
+
+
+class ExecutionResult(BaseModel):
+    """Stage 2: what the research did; `execution_data` has queries and hits as plain JSON."""
+
+    status: Literal["SUCCESS", "PARTIAL", "FAILED"]
+    execution_summary: str
+    execution_data: dict[str, Any] = Field(default_factory=dict)
+    report_brief: str
+    error_message: str | None = None
+
+
+class OrganizationResult(BaseModel):
+    """Stage 3: the final text, and what is known about it."""
+
+    assistant_text: str
+    response_metadata: dict[str, Any] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +62,13 @@ class StageStarted:
 
 @dataclass(frozen=True, slots=True)
 class StageFinished:
-    """A stage ended; `result` is its contract: Intent-, Execution- or OrganizationResult.
+    """A stage ended; `result` is its contract.
 
     `discarded_call_id` is the call of a search that ran in vain beside the stage.
     """
 
     stage: Stage
-    result: BaseModel
+    result: IntentResult | ExecutionResult | OrganizationResult
     discarded_call_id: str | None = None
 
 

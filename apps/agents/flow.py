@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
+from apps.agents.context import RunContext, RunLimits
 from apps.agents.events import RunFinished
 from apps.agents.prompts import LANGUAGES
-from apps.agents.run_context import RunContext, RunLimits
 from apps.agents.tracing import run_config
 from apps.llm.factory import chat_model_name, evidence_threshold
 

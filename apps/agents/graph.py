@@ -1,7 +1,7 @@
 """The LangGraph flow: intent, then, unless it answers directly, execution and organization.
 
 The first search runs beside the intent stage. When a rule finds its evidence enough, the main
-agent writes at once; when the main agent does not, the research agent searches on, once.
+agent writes at once; when the main agent does not, the flow turns back to `search_on`, once.
 """
 
 from __future__ import annotations
@@ -15,32 +15,41 @@ from django.conf import settings
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime  # noqa: TC002 - LangGraph reads the annotations
 
-from apps.agents.answer.refusals import refusal_text
-from apps.agents.answer.stage import write_answer
+from apps.agents.answer.agent import build_main_agent
+from apps.agents.answer.stage import quote_answer, refusal_text, write_answer
+from apps.agents.context import RunContext
 from apps.agents.events import (
     AnswerStarted,
+    EndedBy,
+    IntentResult,
+    OrganizationResult,
     Outcome,
     SourcesFound,
     StageFinished,
     StageStarted,
     TokenProduced,
 )
-from apps.agents.intent.stage import recognise_intent
-from apps.agents.main_agent import build_main_agent
+from apps.agents.intent.stage import recognise_intent, route_embedded
+from apps.agents.model_calls import stage_limit
 from apps.agents.prompts import blueprints
+from apps.agents.research.agent import build_research_agent
 from apps.agents.research.evidence import is_sufficient
-from apps.agents.research.first_search import EarlySearch, FirstSearch
-from apps.agents.research.stage import research, research_early
-from apps.agents.research_agent import build_research_agent
-from apps.agents.results import ExecutionResult, IntentResult, OrganizationResult
-from apps.agents.run_context import RunContext
-from apps.agents.stage_limit import stage_limit
-from apps.core.passages import Evidence  # noqa: TC001 - LangGraph reads the annotations
-from apps.llm.factory import chat_is_embedded, chat_model
+from apps.agents.research.searches import EarlySearch
+from apps.agents.research.stage import (
+    execution_result,
+    research,
+    research_early,
+    research_embedded,
+)
+from apps.core.passages import Evidence, Search  # noqa: TC001 - LangGraph reads the annotations
+from apps.llm.factory import chat_model, embedded_chat_model
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from langgraph.graph.state import CompiledStateGraph
 
+    from apps.agents.answer.answer_stream import AnswerStream
     from apps.agents.events import RunEvent
     from apps.agents.prompts import Language
     from kbqa_project.env import Environment
@@ -51,18 +60,13 @@ _building = RLock()
 
 
 class FlowState(TypedDict, total=False):
-    """What the stages hand on; `outcome` and `text` are set by the stage that ends the run.
-
-    The research `is_open` when no model has searched yet; then organization may hand back to
-    execution, which finds `first` to go on from.
-    """
+    """What the stages hand on; `outcome` and `text` are set by the stage that ends the run."""
 
     early: EarlySearch
     intent: IntentResult
-    first: FirstSearch
-    execution: ExecutionResult
+    first: Search
     evidence: Evidence
-    is_open: bool
+    ended_by: EndedBy
     outcome: Outcome
     text: str
     cited_labels: tuple[str, ...]
@@ -81,36 +85,33 @@ def _flow_graph(env: Environment, language: Language) -> FlowGraph:
     graph = StateGraph(FlowState, context_schema=RunContext)
     graph.add_node("intent", stages.intent)
     graph.add_node("execution", stages.execution)
+    graph.add_node("search_on", stages.search_on)
     graph.add_node("organization", stages.organization)
     graph.add_node("refusal", _refuse)
     graph.add_edge(START, "intent")
     graph.add_conditional_edges("intent", _after_intent, [END, "execution"])
-    graph.add_conditional_edges("execution", _after_execution, ["refusal", "organization"])
-    graph.add_conditional_edges("organization", _after_organization, [END, "execution"])
+    graph.add_conditional_edges("execution", _after_execution, ["search_on", "organization"])
+    graph.add_conditional_edges("search_on", _after_search_on, ["refusal", "organization"])
+    following = [END, "search_on", "refusal"]
+    graph.add_conditional_edges("organization", _after_organization, following)
     graph.add_edge("refusal", END)
     return graph.compile(name="answer_question")
 
 
 class _Stages:
-    """The nodes that call models, bound to the agents of one configuration and language."""
+    """The nodes that call models, bound to the models of one configuration and language."""
 
     def __init__(self, language: Language) -> None:
-        retries = blueprints().workflow.endpoint_retries.policy
-        self._intent_model = chat_model("intent", retries)
-        # The embedded model researches for nothing, and better than by the first search alone
-        # (measured: evidence complete .98 instead of .71 where one passage names the next).
-        self._saves_calls = not chat_is_embedded("execution")
-        research_agent = build_research_agent(chat_model("execution", retries), language)
-        self._research = partial(research, research_agent)
-        writer = chat_model("organization", retries)
-        self._main_agent = build_main_agent(writer, language, self._research)
+        self._recognise = _recogniser()
+        self._research, self._saves_calls = _researcher(language)
+        self._answer = _writer(language, self._research)
 
     async def intent(self, state: FlowState, runtime: Runtime[RunContext]) -> FlowState:
         run = runtime.context
         run.emit(StageStarted("intent"))
         early = EarlySearch.start(run)
         async with stage_limit("intent"):
-            result = await recognise_intent(self._intent_model, run)
+            result = await self._recognise(run)
         if result.route != blueprints().workflow.short_circuit.route:
             run.emit(StageFinished("intent", result))
             return {"intent": result, "early": early}
@@ -121,39 +122,67 @@ class _Stages:
         return {"intent": result, "outcome": "direct", "text": text}
 
     async def execution(self, state: FlowState, runtime: Runtime[RunContext]) -> FlowState:
+        """Take the first search; it is the whole research where that saves calls and a rule
+        finds it enough.
+        """
         run = runtime.context
-        question = state["intent"].execution_brief or ""
-        if "first" in state:
-            return await self._search_on(question, state, run)
         run.emit(StageStarted("execution"))
         async with stage_limit("execution"):
             first = await state["early"].take()
-        if self._saves_calls and (found := research_early(question, first, run)):
-            result, evidence = found
-            run.emit(StageFinished("execution", result))
-            return {"first": first, "execution": result, "evidence": evidence, "is_open": True}
-        return await self._search_on(question, {"first": first}, run)
+        question = state["intent"].execution_brief or ""
+        evidence = research_early(question, first, run) if self._saves_calls else None
+        if evidence is None:
+            return {"first": first}
+        run.emit(StageFinished("execution", execution_result(evidence, run, "early_search")))
+        return {"first": first, "evidence": evidence, "ended_by": "early_search"}
 
-    async def _search_on(self, question: str, state: FlowState, run: RunContext) -> FlowState:
-        """Let the research agent search after the first search; then the research is over."""
-        first = state["first"]
+    async def search_on(self, state: FlowState, runtime: Runtime[RunContext]) -> FlowState:
+        """Let the model search after the first search; then the research is over."""
+        run = runtime.context
+        question = state["intent"].execution_brief or ""
         async with stage_limit("execution"):
-            result, evidence = await self._research(question, run, first)
-        run.emit(StageFinished("execution", result))
+            evidence = await self._research(question, run, state["first"])
+        run.emit(StageFinished("execution", execution_result(evidence, run, "research_agent")))
         run.emit(SourcesFound(evidence.sources))
-        return {"first": first, "execution": result, "evidence": evidence, "is_open": False}
+        return {"evidence": evidence, "ended_by": "research_agent"}
 
     async def organization(self, state: FlowState, runtime: Runtime[RunContext]) -> FlowState:
-        run = runtime.context
+        run, evidence = runtime.context, state["evidence"]
         run.emit(StageStarted("organization"))
-        asked = _announcing(state["evidence"], run) if state["is_open"] else run
+        asked = _announcing(evidence, run) if state["ended_by"] == "early_search" else run
         async with stage_limit("organization"):
-            answer = await write_answer(
-                self._main_agent, state["execution"], state["evidence"], asked
-            )
-        if answer is not None:
-            return _ended(run, "answered", answer.text, answer.cited)
-        return {} if state["is_open"] else await _refuse(state, runtime)
+            answer = await self._answer(evidence, asked)
+        return {} if answer is None else _ended(run, "answered", answer.text, answer.cited)
+
+
+def _recogniser() -> Callable[[RunContext], Awaitable[IntentResult]]:
+    if embedded := embedded_chat_model("intent"):
+        return partial(route_embedded, embedded)
+    retries = blueprints().workflow.endpoint_retries.policy
+    return partial(recognise_intent, chat_model("intent", retries))
+
+
+def _researcher(language: Language) -> tuple[Callable[..., Awaitable[Evidence]], bool]:
+    """Return who searches on, and whether it costs calls that a rule may save.
+
+    The embedded model researches for nothing, and better than by the first search alone
+    (measured: evidence complete .98 instead of .71 where one passage names the next).
+    """
+    if embedded := embedded_chat_model("execution"):
+        return partial(research_embedded, embedded), False
+    retries = blueprints().workflow.endpoint_retries.policy
+    agent = build_research_agent(chat_model("execution", retries), language)
+    return partial(research, agent), True
+
+
+def _writer(
+    language: Language, research: Callable[..., Awaitable[Evidence]]
+) -> Callable[[Evidence, RunContext], Awaitable[AnswerStream | None]]:
+    if embedded := embedded_chat_model("organization"):
+        return partial(quote_answer, embedded)
+    retries = blueprints().workflow.endpoint_retries.policy
+    model = chat_model("organization", retries)
+    return partial(write_answer, build_main_agent(model, language, research))
 
 
 def _announcing(evidence: Evidence, run: RunContext) -> RunContext:
@@ -187,10 +216,17 @@ def _after_intent(state: FlowState) -> str:
     return END if "outcome" in state else "execution"
 
 
-def _after_execution(state: FlowState, runtime: Runtime[RunContext]) -> str:
+def _after_execution(state: FlowState) -> str:
+    return "organization" if "evidence" in state else "search_on"
+
+
+def _after_search_on(state: FlowState, runtime: Runtime[RunContext]) -> str:
     threshold = runtime.context.limits.evidence_threshold
     return "organization" if is_sufficient(state["evidence"], threshold) else "refusal"
 
 
 def _after_organization(state: FlowState) -> str:
-    return END if "outcome" in state else "execution"
+    """Turn back to the research when no model has searched yet."""
+    if "outcome" in state:
+        return END
+    return "search_on" if state["ended_by"] == "early_search" else "refusal"

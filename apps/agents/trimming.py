@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from apps.agents.answer.research_tool import evidence_content
 from apps.agents.events import ContextTrimmed
+from apps.agents.messages import evidence_content, search_content
 from apps.agents.prompts import blueprints
-from apps.agents.research.search_tool import search_content
 from apps.core.passages import Evidence
 from apps.llm.errors import ContextTooLongError
 
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
 
     from langchain_core.messages import BaseMessage
 
+    from apps.agents.context import RunContext
     from apps.agents.events import Stage
-    from apps.agents.run_context import RunContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +105,10 @@ def _with_fewer_passages(message: BaseMessage, share: float, run: RunContext) ->
     if isinstance(found, Evidence):  # its summary goes too: it may state what only these said
         scores = [source.passage.score for source in found.sources]
         best = tuple(found.sources[place] for place in _best_places(scores, share))
-        fewer = replace(found, sources=best)
-        return _answering(message, evidence_content("", fewer, run), fewer)
+        fewer = replace(found, sources=best, summary="")
+        return _answering(message, evidence_content(fewer, run), fewer)
     places = _best_places([passage.score for passage in found], share)
-    passages = [found[place] for place in places]
+    passages = tuple(found[place] for place in places)
     return _answering(message, search_content(passages, run), passages)
 
 

@@ -40,16 +40,26 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Search:
+    """One search: its query and what it found, best first."""
+
+    query: str
+    passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the research found: the artifact of the `research` tool's answer.
+    """What the research found.
 
     `question` is the standalone question, `sources` are in the order of their labels and hold at
-    most eight passages, each chunk once with its best score. `queries` are the searches, in order.
+    most eight passages, each chunk once with its best score. `queries` are the searches, in order;
+    `summary` is what the researcher has to say.
     """
 
     question: str
     queries: tuple[str, ...]
     sources: tuple[Source, ...]
+    summary: str = ""
 
 
 class SearchPort(Protocol):

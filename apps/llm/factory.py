@@ -18,7 +18,7 @@ from apps.llm.endpoints.vendors import request_url, vendor_of, vendor_of_model
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from apps.llm.ports import EmbeddingModel
+    from apps.llm.ports import ChatPort, EmbeddingModel
     from kbqa_project.env import Endpoint, Environment
 
 Stage = Literal["intent", "execution", "organization"]
@@ -30,11 +30,23 @@ _building = RLock()
 
 
 def chat_model(stage: Stage, retries: RetryPolicy = RETRIES) -> BaseChatModel:
-    """Return the chat model of a stage; stages with the same model share one object."""
+    """Return the endpoint's chat model of a stage; stages with the same one share one object.
+
+    Raises:
+        ValueError: the embedded model serves the stage.
+    """
     env: Environment = settings.ENV
     with _building:
         vendor, model = _choice(env, stage)
-        return _embedded_chat(env) if model is None else _remote_chat(env, vendor, model, retries)
+        if model is None:
+            raise ValueError(f"no endpoint serves the stage {stage}")
+        return _remote_chat(env, vendor, model, retries)
+
+
+def embedded_chat_model(stage: Stage) -> ChatPort | None:
+    """Return the embedded chat model where it serves a stage, else None."""
+    with _building:
+        return _embedded_chat(settings.ENV) if chat_is_embedded(stage) else None
 
 
 def embedding_model() -> EmbeddingModel:
@@ -106,10 +118,10 @@ def _vendor_endpoint(env: Environment, vendor: str, model: str) -> Endpoint | No
 
 
 @lru_cache(maxsize=4)
-def _embedded_chat(env: Environment) -> BaseChatModel:
+def _embedded_chat(env: Environment) -> ChatPort:
     from apps.llm.extractive.model import ExtractiveChatModel  # noqa: PLC0415 - slow
 
-    return ExtractiveChatModel(embeddings=_embedded_embeddings(env.embedding_threads))
+    return ExtractiveChatModel(_embedded_embeddings(env.embedding_threads))
 
 
 @lru_cache(maxsize=8)

@@ -1,8 +1,14 @@
-"""What the rest of the product may expect of an embedding model."""
+"""What the rest of the product may expect of an embedding model and of the embedded chat model."""
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from apps.core.passages import Evidence, Search
 
 
 @runtime_checkable
@@ -29,4 +35,32 @@ class EmbeddingModel(Protocol):
 
     def embed_query(self, text: str) -> list[float]:
         """Return the vector of a search query; raises like `embed_documents`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where a message goes: a `reply` without the documents, or the `query` to search for."""
+
+    reply: str | None
+    query: str | None
+    asks_for_prompt: bool = False
+
+
+class ChatPort(Protocol):
+    """The embedded chat model, on plain values: it reads no prompts and costs nothing.
+
+    The methods take time and belong into a thread.
+    """
+
+    def route(self, question: str, history: Sequence[tuple[bool, str]]) -> Route:
+        """Return where a message goes; `history` tells of each message if the person wrote it."""
+        ...
+
+    def next_query(self, question: str, searches: Sequence[Search]) -> str | None:
+        """Return the next search for a standalone question, None when there is none."""
+        ...
+
+    def answer(self, question: str, evidence: Evidence) -> str | None:
+        """Return an answer with the labels of the evidence, None when it does not suffice."""
         ...

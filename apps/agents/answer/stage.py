@@ -1,52 +1,69 @@
-"""Stage 3: the main agent writes the answer, entered with the research as an answered call."""
+"""Stage 3: from evidence to a cited answer, by the embedded model or by the main agent."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
-from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
+from langchain_core.messages import AIMessageChunk
 
 from apps.agents.answer.answer_stream import AnswerStream
-from apps.agents.answer.research_tool import NAME, evidence_content
-from apps.agents.conversation import conversation
 from apps.agents.events import ContextTrimmed
+from apps.agents.messages import answered_research, conversation
+from apps.agents.model_calls import ask_embedded
 from apps.agents.prompts import blueprints
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from langchain_core.messages import BaseMessage
     from langgraph.graph.state import CompiledStateGraph
 
+    from apps.agents.context import RunContext, UserAgentContext
     from apps.agents.events import RunEvent
-    from apps.agents.results import ExecutionResult
-    from apps.agents.run_context import RunContext
     from apps.core.passages import Evidence
+    from apps.llm.ports import ChatPort
+
+
+def refusal_text(question: str, user: UserAgentContext) -> str:
+    """Return the refusal in the language of the question, or of the person if that is unclear."""
+    return blueprints().texts.refusal.render(user.language_for(question))
+
+
+async def quote_answer(
+    model: ChatPort, evidence: Evidence, run: RunContext
+) -> AnswerStream | None:
+    """Return the embedded model's answer; None when it finds the evidence insufficient.
+
+    Raises:
+        AppError: the answer breaks the rules of citation.
+    """
+    answer = _stream(evidence, run)
+    ask = partial(model.answer, run.question, evidence)
+    text = await ask_embedded(run, "organization", ask)
+    if text is None:
+        return None
+    answer.feed(text)
+    return answer if answer.finish() else None
 
 
 async def write_answer(
-    agent: CompiledStateGraph[Any, Any, Any, Any],
-    execution: ExecutionResult,
-    evidence: Evidence,
-    run: RunContext,
+    agent: CompiledStateGraph[Any, Any, Any, Any], evidence: Evidence, run: RunContext
 ) -> AnswerStream | None:
-    """Stream the answer and return it; None when the model finds the evidence insufficient.
+    """Stream the main agent's answer and return it; None as `quote_answer`.
 
     Raises:
         AppError: the model failed, or its answer breaks the rules of citation.
     """
     own_name = blueprints().agent("organization").name
-    labels = [source.label for source in evidence.sources]
-    answer = AnswerStream(labels, blueprints().workflow.insufficient_marker, run.emit)
+    answer = _stream(evidence, run)
 
     def emit(event: RunEvent) -> None:
         if isinstance(event, ContextTrimmed):
             answer.withdraw(event.dropped_labels)
         run.emit(event)
 
-    messages = [*conversation(run), *_answered_research(execution, evidence, run)]
+    messages = [*conversation(run), *answered_research(evidence, run)]
     pieces: AsyncIterator[Any] = agent.astream(
         {"messages": messages}, context=replace(run, emit=emit), stream_mode="messages"
     )
@@ -56,17 +73,6 @@ async def write_answer(
     return answer if answer.finish() else None
 
 
-def _answered_research(
-    execution: ExecutionResult, evidence: Evidence, run: RunContext
-) -> list[BaseMessage]:
-    call_id = f"call_{uuid4().hex}"
-    call = {"name": NAME, "args": {"query": evidence.question}, "id": call_id}
-    return [
-        AIMessage(content="", tool_calls=[call | {"type": "tool_call"}]),
-        ToolMessage(
-            evidence_content(execution.report_brief, evidence, run),
-            tool_call_id=call_id,
-            name=NAME,
-            artifact=evidence,
-        ),
-    ]
+def _stream(evidence: Evidence, run: RunContext) -> AnswerStream:
+    labels = [source.label for source in evidence.sources]
+    return AnswerStream(labels, blueprints().workflow.insufficient_marker, run.emit)

@@ -16,18 +16,18 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from apps.agents.citations import without_labels
+from apps.agents.events import IntentResult
 from apps.agents.intent.wording import holds, is_covered, is_han, runs, tokens, vocabulary
 from apps.agents.prompts import LANGUAGES, blueprints
 from apps.agents.prompts.direct_reply_words import Kind
-from apps.agents.results import IntentResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from apps.agents.context import RunContext
     from apps.agents.intent.wording import Tokens
     from apps.agents.prompts import Language, Localized
     from apps.agents.prompts.direct_reply_words import TalkWords
-    from apps.agents.run_context import RunContext
 
 type Phrases = frozenset[Tokens]
 

@@ -3,25 +3,43 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from pydantic import ValidationError
 
-from apps.agents.conversation import conversation
 from apps.agents.errors import InvalidIntentError
+from apps.agents.events import IntentResult
 from apps.agents.intent.direct_replies import checked_intent
-from apps.agents.model_calls import check_not_filtered, reported_reply
+from apps.agents.messages import conversation, stage_prompt
+from apps.agents.model_calls import ask_embedded, check_not_filtered, reported_reply
 from apps.agents.prompts import blueprints
-from apps.agents.prompts.stage_prompts import stage_prompt
-from apps.agents.results import IntentResult
 from apps.agents.trimming import within_context
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage
 
-    from apps.agents.run_context import RunContext
+    from apps.agents.context import RunContext
+    from apps.llm.ports import ChatPort
+
+
+LONGEST_SUMMARY = 100  # characters
+
+
+async def route_embedded(model: ChatPort, run: RunContext) -> IntentResult:
+    """Return where the embedded model sends the message."""
+    ask = partial(model.route, run.question, run.said)
+    route = await ask_embedded(run, "intent", ask)
+    result = IntentResult(
+        route="NEEDS_EXECUTION" if route.reply is None else "DIRECT_EXECUTION",
+        intent_summary=run.question[:LONGEST_SUMMARY],
+        assistant_text=route.reply,
+        execution_brief=route.query,
+        safety_flags=["prompt_disclosure"] if route.asks_for_prompt else [],
+    )
+    return checked_intent(result, run)
 
 
 async def recognise_intent(model: BaseChatModel, run: RunContext) -> IntentResult:

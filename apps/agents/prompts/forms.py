@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, create_model
 
 from apps.agents.prompts.direct_reply_words import (
     DirectReplyWords,  # noqa: TC001 - pydantic reads the field type
@@ -60,6 +60,14 @@ class ToolBlueprint(Strict):
 
     description: Localized
     parameters: dict[str, ToolParameter]
+
+    def parameters_model(self, name: str, language: Language) -> type[BaseModel]:
+        """Return the schema that models see: one required string per parameter."""
+        fields: dict[str, Any] = {
+            parameter: (str, Field(description=schema.description.render(language)))
+            for parameter, schema in self.parameters.items()
+        }
+        return create_model(name, **fields)
 
 
 class ShortCircuit(Strict):

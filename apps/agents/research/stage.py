@@ -1,19 +1,20 @@
-"""Stage 2: searches become evidence, with the research agent where the first search is not enough.
-
-Which of them ended the research is told in `execution_data["ended_by"]`.
-"""
+"""Stage 2: searches become evidence, by a rule, by the embedded model or by the research agent."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import HumanMessage
 
+from apps.agents.events import ExecutionResult
+from apps.agents.messages import first_search, source_name
+from apps.agents.model_calls import ask_embedded
 from apps.agents.prompts import blueprints
-from apps.agents.research.evidence import is_sufficient, merge_evidence, source_name
-from apps.agents.research.evidence_rules import ends_research
-from apps.agents.research.search_tool import NAME
-from apps.agents.results import ExecutionResult
+from apps.agents.research.evidence import ends_research, is_sufficient, merge_evidence
+from apps.agents.research.searches import searched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,74 +22,68 @@ if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
     from langgraph.graph.state import CompiledStateGraph
 
-    from apps.agents.research.first_search import FirstSearch
-    from apps.agents.run_context import RunContext
-    from apps.core.passages import Evidence, Passage
-
-    type EndedBy = Literal["early_search", "research_agent"]
-    type Found = tuple[ExecutionResult, Evidence]
+    from apps.agents.context import RunContext
+    from apps.agents.events import EndedBy
+    from apps.core.passages import Evidence, Search
+    from apps.llm.ports import ChatPort
 
 
-def research_early(question: str, first: FirstSearch, run: RunContext) -> Found | None:
+def research_early(question: str, first: Search, run: RunContext) -> Evidence | None:
     """Return what the first search found when that is enough, without asking a model."""
     if not ends_research(question, first.passages, threshold=run.limits.evidence_threshold):
         return None
-    searches = [(first.query, first.passages)]
-    evidence = merge_evidence(question, searches, max_sources=run.limits.max_sources)
-    return _result(evidence, "", run, "early_search"), evidence
+    return _evidence(question, [first], run)
+
+
+async def research_embedded(
+    model: ChatPort, question: str, run: RunContext, first: Search
+) -> Evidence:
+    """Return what the searches find that the embedded model asks for after the first one.
+
+    Raises:
+        AppError: a search failed.
+    """
+    searches = [first]
+    for _ in range(blueprints().workflow.research_model_calls):
+        if len(searches) >= run.limits.max_searches:
+            break
+        ask = partial(model.next_query, question, tuple(searches))
+        query = await ask_embedded(run, "execution", ask)
+        if query is None:
+            break
+        searches.append(await searched(run, query, call_id=f"call_{uuid4().hex}"))
+    return _evidence(question, searches, run)
 
 
 async def research(
     agent: CompiledStateGraph[Any, Any, Any, Any],
     question: str,
     run: RunContext,
-    first: FirstSearch | None = None,
-) -> Found:
+    first: Search | None = None,
+) -> Evidence:
     """Return what the research agent found for a standalone question, after its `first` search.
 
     Raises:
         AppError: a search or the model failed.
     """
-    made = [] if first is None else first.messages(run)
-    asked = [HumanMessage(question), *made]
+    run = replace(run, searches=[] if first is None else [first])
+    asked: list[BaseMessage] = [HumanMessage(question)]
+    if first is not None:
+        asked += first_search(first, run)
     state = await agent.ainvoke({"messages": asked}, context=run)
-    messages: list[BaseMessage] = state["messages"]
-    evidence = merge_evidence(question, _searches(messages), max_sources=run.limits.max_sources)
-    summary = "" if len(messages) == len(asked) else str(messages[-1].text).strip()
-    return _result(evidence, summary, run, "research_agent"), evidence
+    replies: list[BaseMessage] = state["messages"][len(asked) :]
+    summary = str(replies[-1].text).strip() if replies else ""
+    return _evidence(question, run.searches, run, summary)
 
 
-def _searches(messages: Sequence[BaseMessage]) -> list[tuple[str, Sequence[Passage]]]:
-    found = {
-        message.tool_call_id: message.artifact
-        for message in messages
-        if isinstance(message, ToolMessage) and message.name == NAME and message.artifact
-    }
-    return [
-        (str(call["args"].get("query", "")), found.get(call["id"] or "", ()))
-        for message in messages
-        if isinstance(message, AIMessage)
-        for call in message.tool_calls
-        if call["name"] == NAME
-    ]
-
-
-def _result(
-    evidence: Evidence, summary: str, run: RunContext, ended_by: EndedBy
-) -> ExecutionResult:
-    texts, language = blueprints().texts, run.user.language
-    counted = texts.execution_summary.render(
-        language, searches=len(evidence.queries), passages=len(evidence.sources)
-    )
+def execution_result(evidence: Evidence, run: RunContext, ended_by: EndedBy) -> ExecutionResult:
+    """Return the stage's contract; who ended the research is told in `execution_data`."""
     is_enough = is_sufficient(evidence, run.limits.evidence_threshold)
-    brief = texts.report_brief.render(
-        language,
-        queries="; ".join(evidence.queries),
-        sources="; ".join(f"{s.label} {source_name(s.passage)}" for s in evidence.sources) or "-",
-    )
     return ExecutionResult(
         status="SUCCESS" if is_enough else "PARTIAL",
-        execution_summary=counted,
+        execution_summary=blueprints().texts.execution_summary.render(
+            run.user.language, searches=len(evidence.queries), passages=len(evidence.sources)
+        ),
         execution_data={
             "ended_by": ended_by,
             "question": evidence.question,
@@ -103,5 +98,18 @@ def _result(
                 for source in evidence.sources
             ],
         },
-        report_brief=summary or brief,
+        report_brief=evidence.summary,
     )
+
+
+def _evidence(
+    question: str, searches: Sequence[Search], run: RunContext, summary: str = ""
+) -> Evidence:
+    """Return the merged evidence; without a `summary` it lists queries and sources."""
+    evidence = merge_evidence(question, searches, max_sources=run.limits.max_sources)
+    brief = blueprints().texts.report_brief.render(
+        run.user.language,
+        queries="; ".join(evidence.queries),
+        sources="; ".join(f"{s.label} {source_name(s.passage)}" for s in evidence.sources) or "-",
+    )
+    return replace(evidence, summary=summary or brief)

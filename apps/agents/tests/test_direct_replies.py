@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from apps.agents.events import Turn
+from apps.agents.context import RunContext, RunLimits
+from apps.agents.events import IntentResult, Turn
 from apps.agents.intent.direct_replies import checked_intent, is_allowed, message_kind
 from apps.agents.prompts import (
     CONFIG_DIR,
@@ -18,8 +19,6 @@ from apps.agents.prompts import (
     blueprints,
     load_blueprints,
 )
-from apps.agents.results import IntentResult
-from apps.agents.run_context import RunContext, RunLimits
 from apps.agents.tests.conftest import USER, fixed_search, passage, run_flow
 from apps.llm.extractive.routing import direct_reply
 from tests.fault_server import FaultServer

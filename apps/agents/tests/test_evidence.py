@@ -6,9 +6,10 @@ from uuid import UUID
 
 import pytest
 
+from apps.agents.messages import passage_block
 from apps.agents.prompts.prompt_safety import defused
-from apps.agents.research.evidence import is_sufficient, merge_evidence, passage_block
-from apps.core.passages import Evidence, Passage, Source
+from apps.agents.research.evidence import is_sufficient, merge_evidence
+from apps.core.passages import Evidence, Passage, Search, Source
 
 
 def passage(number: int, score: float, content: str = "text") -> Passage:
@@ -27,7 +28,10 @@ def passage(number: int, score: float, content: str = "text") -> Passage:
 
 
 def test_chunk_is_kept_once_with_its_best_score_and_query() -> None:
-    searches = [("a", [passage(1, 0.8), passage(2, 0.7)]), ("b", [passage(2, 0.9)])]
+    searches = [
+        Search("a", (passage(1, 0.8), passage(2, 0.7))),
+        Search("b", (passage(2, 0.9),)),
+    ]
     assert merge_evidence("q", searches, max_sources=8) == Evidence(
         "q",
         ("a", "b"),
@@ -36,15 +40,16 @@ def test_chunk_is_kept_once_with_its_best_score_and_query() -> None:
 
 
 def test_searches_take_turns_when_there_are_too_many_passages() -> None:
-    strong = [passage(n, 0.9 - n / 100) for n in range(5)]
-    weak = [passage(10 + n, 0.5 - n / 100) for n in range(5)]
-    evidence = merge_evidence("q", [("a", strong), ("b", weak)], max_sources=4)
+    strong = Search("a", tuple(passage(n, 0.9 - n / 100) for n in range(5)))
+    weak = Search("b", tuple(passage(10 + n, 0.5 - n / 100) for n in range(5)))
+    evidence = merge_evidence("q", [strong, weak], max_sources=4)
     assert [source.passage.chunk_id.int for source in evidence.sources] == [0, 1, 10, 11]
     assert [source.label for source in evidence.sources] == ["S1", "S2", "S3", "S4"]
 
 
 def test_repeated_query_is_listed_once() -> None:
-    assert merge_evidence("q", [("a", []), ("a", [])], max_sources=8) == Evidence("q", ("a",), ())
+    searches = [Search("a", ()), Search("a", ())]
+    assert merge_evidence("q", searches, max_sources=8) == Evidence("q", ("a",), ())
 
 
 @pytest.mark.parametrize(
@@ -54,8 +59,8 @@ def test_repeated_query_is_listed_once() -> None:
 def test_evidence_suffices_with_a_hit_that_reaches_the_threshold(
     scores: list[float], threshold: float | None, expected: object
 ) -> None:
-    found = [passage(n, score) for n, score in enumerate(scores)]
-    evidence = merge_evidence("q", [("a", found)], max_sources=8)
+    search = Search("a", tuple(passage(n, score) for n, score in enumerate(scores)))
+    evidence = merge_evidence("q", [search], max_sources=8)
     assert is_sufficient(evidence, threshold) is expected
 
 

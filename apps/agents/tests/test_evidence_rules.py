@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from apps.agents.research.evidence_rules import ends_research
+from apps.agents.research.evidence import ends_research
 from apps.agents.tests.conftest import passage
 
 LEAVE, SICK, TOWER = passage(0), passage(1), passage(3)

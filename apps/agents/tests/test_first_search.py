@@ -180,7 +180,7 @@ async def test_direct_reply_survives_a_failing_search(
         raise StoreUnavailableError
 
     with (
-        caplog.at_level(logging.INFO, "apps.agents.research.first_search"),
+        caplog.at_level(logging.INFO, "apps.agents.research.searches"),
         FaultServer(script(ANSWER, intent=[DIRECT])) as server,
     ):
         use_endpoint(server)
@@ -258,7 +258,7 @@ async def test_stage_that_takes_too_long_fails_the_run(
     limits = loaded.workflow.stage_timeout_s.model_copy(update={stage: 0.3})
     workflow = loaded.workflow.model_copy(update={"stage_timeout_s": limits})
     changed = loaded.model_copy(update={"workflow": workflow})
-    monkeypatch.setattr("apps.agents.stage_limit.blueprints", lambda: changed)
+    monkeypatch.setattr("apps.agents.model_calls.blueprints", lambda: changed)
     with FaultServer(script(*turns)) as server:
         use_endpoint(server)
         run = await run_flow(COMPOUND, SEARCH)

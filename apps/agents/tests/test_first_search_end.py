@@ -107,7 +107,7 @@ async def test_failure_of_a_search_that_nobody_takes_is_no_lost_exception(
     use_endpoint: Use, complaints: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     with (
-        caplog.at_level(logging.INFO, "apps.agents.research.first_search"),
+        caplog.at_level(logging.INFO, "apps.agents.research.searches"),
         FaultServer(script(ANSWER)) as server,
     ):
         use_endpoint(server)
@@ -124,7 +124,7 @@ async def test_failing_intent_tells_its_own_error_beside_a_failed_search(
     use_endpoint: Use, complaints: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     with (
-        caplog.at_level(logging.INFO, "apps.agents.research.first_search"),
+        caplog.at_level(logging.INFO, "apps.agents.research.searches"),
         FaultServer(script(ANSWER, intent=[{"text": "no"}])) as server,
     ):
         use_endpoint(server)
@@ -146,7 +146,7 @@ async def test_defect_of_a_discarded_search_is_logged_and_fails_no_direct_reply(
         raise ZeroDivisionError
 
     with (
-        caplog.at_level(logging.INFO, "apps.agents.research.first_search"),
+        caplog.at_level(logging.INFO, "apps.agents.research.searches"),
         FaultServer(script(ANSWER, intent=[DIRECT])) as server,
     ):
         use_endpoint(server)

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from apps.agents.answer.answer_stream import LONGEST_ANSWER, AnswerStream
-from apps.agents.answer.refusals import refusal_text
+from apps.agents.answer.stage import refusal_text
 from apps.agents.context import UserAgentContext
 from apps.agents.errors import InvalidCitationError, MissingCitationError
 from apps.agents.events import AnswerStarted, RunEvent, TokenProduced

@@ -5,27 +5,24 @@ then without the lowest-ranked passages.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from apps.agents.answer.research_tool import evidence_content
+from apps.agents.answer.agent import build_main_agent
 from apps.agents.answer.stage import write_answer
+from apps.agents.context import RunContext, RunLimits
 from apps.agents.errors import InvalidCitationError
 from apps.agents.events import ContextTrimmed, RunEvent, TokenProduced, Turn
 from apps.agents.intent.stage import recognise_intent
-from apps.agents.main_agent import build_main_agent
-from apps.agents.research.search_tool import NAME as SEARCH
-from apps.agents.research.search_tool import search_content
-from apps.agents.research_agent import build_research_agent
-from apps.agents.results import ExecutionResult
-from apps.agents.run_context import RunContext, RunLimits
+from apps.agents.messages import SEARCH_TOOL, evidence_content, search_content
+from apps.agents.research.agent import build_research_agent
 from apps.agents.tests.conftest import USER, fixed_search, passage, run_flow
 from apps.agents.tests.test_flow_faults import ANSWER, intent, script, text_turn
 from apps.agents.trimming import within_context
-from apps.core.passages import Evidence, Source
+from apps.core.passages import Evidence, Search, Source
 from apps.llm.errors import AnswerTruncatedError, ContextTooLongError
 from apps.llm.factory import chat_model
 from apps.llm.tests.conftest import Calls
@@ -51,12 +48,12 @@ HISTORY = tuple(
 EARLIER: Sent = [(turn.role, turn.content) for turn in HISTORY]
 NEWER = EARLIER[4:]  # of the newer half, from a question on
 ASKED = ("user", QUESTION)
-PASSAGES = [passage(0, 0.9), passage(1, 0.8), passage(3, 0.7), passage(4, 0.6)]
+PASSAGES = (passage(0, 0.9), passage(1, 0.8), passage(3, 0.7), passage(4, 0.6))
 RANKED = [passage(0, 0.5), passage(1, 0.9), passage(3, 0.6), passage(4, 0.8)]
 SOURCES = tuple(
     Source(f"S{number}", found, QUESTION) for number, found in enumerate(RANKED, start=1)
 )
-EVIDENCE = Evidence(QUESTION, (QUESTION,), SOURCES)
+EVIDENCE = Evidence(QUESTION, (QUESTION,), SOURCES, BRIEF)
 
 
 @dataclass
@@ -160,17 +157,23 @@ def searched(run: RunContext, *call_ids: str) -> list[BaseMessage]:
     """Return the question and its searches, each of which found PASSAGES."""
     messages: list[BaseMessage] = [HumanMessage(QUESTION)]
     for call_id in call_ids:
-        call = {"name": SEARCH, "args": {"query": QUESTION}, "id": call_id, "type": "tool_call"}
+        call = {
+            "name": SEARCH_TOOL,
+            "args": {"query": QUESTION},
+            "id": call_id,
+            "type": "tool_call",
+        }
         found = search_content(PASSAGES, run)
         messages += [
             AIMessage("", tool_calls=[call]),
-            ToolMessage(found, tool_call_id=call_id, name=SEARCH, artifact=PASSAGES),
+            ToolMessage(found, tool_call_id=call_id, name=SEARCH_TOOL, artifact=PASSAGES),
         ]
     return messages
 
 
 async def research(run: RunContext) -> str:
     agent = build_research_agent(chat_model("execution"), "zh")
+    run = replace(run, searches=[Search(QUESTION, PASSAGES)])
     state = await agent.ainvoke({"messages": searched(run, "c0")}, context=run)
     assert state["messages"][2].artifact == PASSAGES  # the evidence keeps what a prompt left out
     return str(state["messages"][-1].text)
@@ -228,7 +231,7 @@ def answer_prompts(run: RunContext) -> list[Sent]:
     """Return the prompts of the main agent, the longest first."""
     best, two_best = SOURCES[1:2], (SOURCES[1], SOURCES[3])
     whole, half, least = (
-        ("tool", evidence_content(summary, Evidence(QUESTION, (QUESTION,), sources), run))
+        ("tool", evidence_content(Evidence(QUESTION, (QUESTION,), sources, summary), run))
         for summary, sources in ((BRIEF, SOURCES), ("", two_best), ("", best))
     )
     return [
@@ -252,11 +255,8 @@ async def answer(run: RunContext) -> AnswerStream | None:
     async def unused(_query: str, _run: RunContext) -> Any:
         raise AssertionError
 
-    execution = ExecutionResult(
-        status="SUCCESS", execution_summary="", execution_data={}, report_brief=BRIEF
-    )
     agent = build_main_agent(chat_model("organization"), "zh", unused)
-    return await write_answer(agent, execution, EVIDENCE, run)
+    return await write_answer(agent, EVIDENCE, run)
 
 
 @pytest.mark.parametrize("accepted", range(5))

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from apps.accounts.local_user import local_user
-from apps.agents.events import StageFinished, ToolCalled, ToolReturned
-from apps.agents.results import IntentResult
+from apps.agents.events import IntentResult, StageFinished, ToolCalled, ToolReturned
 from apps.chat.errors import RunInterruptedError, RunStoppedError
 from apps.chat.models import AgentChatMessage, AgentChatSession, ModelCall
 from apps.chat.sessions import delete_session

@@ -18,7 +18,7 @@ from apps.llm.extractive.sections import section_asked_for
 from apps.llm.extractive.sentences import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from apps.core.passages import Evidence, Passage
     from apps.core.text.words import Language
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from apps.llm.extractive.sentence_vectors import SentenceVectors
     from apps.llm.extractive.sentences import Sentence
 
-INSUFFICIENT_EVIDENCE = "INSUFFICIENT_EVIDENCE"
 MAX_CHARS: dict[Language, int] = {"zh": 380, "en": 860}
-PIECE_CHARS = 12
 
 NEARLY_AS_GOOD = 0.3  # in units of `Ranked.score`, as the margins are
 MARGIN_ROW = 0.3  # the rows of a table exclude each other
@@ -65,8 +63,8 @@ class _Material:
     vectors: SentenceVectors
 
 
-def compose(question: str, evidence: Evidence, vectors: SentenceVectors) -> str:
-    """Return the answer with labels, or `INSUFFICIENT_EVIDENCE`."""
+def compose(question: str, evidence: Evidence, vectors: SentenceVectors) -> str | None:
+    """Return the answer with labels, None when the evidence does not suffice."""
     passages = tuple(source.passage for source in evidence.sources)
     material = _Material(evidence, passages, vectors)
     parts = parts_of(question)
@@ -75,19 +73,12 @@ def compose(question: str, evidence: Evidence, vectors: SentenceVectors) -> str:
         for part in parts
     ]
     if not any(chosen):
-        return INSUFFICIENT_EVIDENCE
+        return None
     text = _written(_in_reading_order(_within_limit(_in_turns(chosen))), evidence)
     note = _NOTHING_FOUND[language_of(question)]
     missing = [part for part, found in zip(parts, chosen, strict=True) if not found]
     notes = [note.format(part=clean(part).rstrip("？?。. ")) for part in missing]
     return "\n\n".join([text, *notes])
-
-
-def pieces(text: str) -> Iterator[str]:
-    """Yield `text` in small pieces whose join is `text`; a label is never divided."""
-    label = r"\s?\[S\d\]"
-    for match in re.finditer(rf"{label}|(?:(?!{label}).){{1,{PIECE_CHARS}}}", text, re.DOTALL):
-        yield match.group()
 
 
 def _chosen_for(question: str, material: _Material) -> list[Ranked]:

@@ -32,4 +32,4 @@ class Calls:
 @pytest.fixture(scope="module")
 def model() -> ExtractiveChatModel:
     """The embedded chat model on the embedded embeddings."""
-    return ExtractiveChatModel(embeddings=embedding_model())
+    return ExtractiveChatModel(embedding_model())

@@ -50,12 +50,12 @@ TALKS = {
 def test_conversation_does_not_vouch_for_an_absent_fact(
     model: ExtractiveChatModel, language: str, question: str
 ) -> None:
-    assert answer(model, question, history=TALKS[language]) == "INSUFFICIENT_EVIDENCE"
+    assert answer(model, question, history=TALKS[language]) is None
 
 
 def test_refused_question_is_refused_again(model: ExtractiveChatModel) -> None:
     history = [*TALKS["zh"], "法国总统是谁？", "资料中没有找到能够回答这个问题的内容。"]
-    assert answer(model, "那法国总统是谁？", history=history) == "INSUFFICIENT_EVIDENCE"
+    assert answer(model, "那法国总统是谁？", history=history) is None
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_preface_does_not_hide_a_follow_up_that_one_sentence_answers(
     question = "嗯嗯，真是和我想象的一样，具体地址你清楚吗？"
     assert answer(model, question, place, history) == "地址：临江市云水区青石路12号 [S1]"
     absent = [passage("远山科技创办于1998年。董事长是林岚。", filename="公司.txt")]
-    assert answer(model, question, absent, history) == "INSUFFICIENT_EVIDENCE"
+    assert answer(model, question, absent, history) is None
 
 
 MACHINES = passage(

@@ -22,9 +22,9 @@ def configured(settings: Any, **overrides: object) -> None:
 
 def test_embedded_models_serve_without_a_key(settings: Any) -> None:
     configured(settings)
-    assert isinstance(factory.chat_model("intent"), model.ExtractiveChatModel)
+    assert isinstance(factory.embedded_chat_model("intent"), model.ExtractiveChatModel)
     assert isinstance(factory.embedding_model(), bundled.EmbeddedEmbeddings)
-    assert factory.chat_model_name("intent") == model.MODEL_NAME
+    assert factory.chat_model_name("intent") == factory.EXTRACTIVE_NAME
     assert factory.embedding_model_name() == factory.embedding_model().name
     assert factory.embedding_model_name() == bundled.MODEL_NAME
     assert factory.evidence_threshold() == bundled.EVIDENCE_THRESHOLD
@@ -32,6 +32,7 @@ def test_embedded_models_serve_without_a_key(settings: Any) -> None:
 
 def test_endpoint_serves_with_a_key(settings: Any) -> None:
     configured(settings, dashscope_api_key="sk-x", dashscope_base_url="http://127.0.0.1:9/v1")
+    assert factory.embedded_chat_model("intent") is None
     assert type(factory.chat_model("intent")).__name__ == "OpenAICompatibleChat"
     assert factory.chat_model_name("organization") == "qwen3.5-flash"
     assert factory.embedding_model_name() == factory.embedding_model().name == "text-embedding-v4"
@@ -46,9 +47,9 @@ def test_configured_threshold_wins(settings: Any) -> None:
 
 def test_models_are_built_once_per_configuration(settings: Any) -> None:
     configured(settings)
-    first = factory.chat_model("intent"), factory.embedding_model()
+    first = factory.embedded_chat_model("intent"), factory.embedding_model()
     configured(settings)
-    assert (factory.chat_model("organization"), factory.embedding_model()) == first
+    assert (factory.embedded_chat_model("organization"), factory.embedding_model()) == first
     assert factory.embedding_model() is first[1]
 
 
@@ -101,7 +102,9 @@ def test_each_stage_may_have_its_model_and_vendor(
 ) -> None:
     configured(settings, **overrides)
     stages = ("intent", "organization")
-    models: list[Any] = [factory.chat_model(stage) for stage in stages]
+    models: list[Any] = [
+        factory.embedded_chat_model(stage) or factory.chat_model(stage) for stage in stages
+    ]
     assert [factory.chat_model_name(stage) for stage in stages] == names
     assert [factory.chat_is_embedded(stage) for stage in stages] == [
         name == "extractive" for name in names

@@ -1,1 +1,0 @@
-"""What stands around each call of an agent to its model."""
