@@ -1,11 +1,14 @@
-"""The workflow as it is in force: templates, models, limits and policies of this installation.
+"""The workflow in force, as text of 80 columns or as JSON: the configuration as it was loaded,
+with the models, limits and time-outs of this installation.
 
-Plain values for a person or a program to read; no secret and no address but its host.
+Tells no secret, and of an address its host only.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import re
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -21,147 +24,133 @@ from apps.llm.factory import (
 )
 
 if TYPE_CHECKING:
-    from apps.agents.prompts import Language, Localized, Stage, ToolBlueprint, Workflow
+    from collections.abc import Iterator
 
-TASK_PLACE = "task"  # filled from tasks.yaml, all other places at each run
+    from apps.agents.prompts import Language, Localized, Stage, ToolBlueprint
 
-
-@dataclass(frozen=True, slots=True)
-class ServedModel:
-    """A model and who serves it."""
-
-    model: str
-    provider: str
-
-
-@dataclass(frozen=True, slots=True)
-class OfferedTool:
-    """A tool as a model sees it; `parameters` is a JSON schema."""
-
-    name: str
-    description: str
-    parameters: dict[str, Any]
+COLUMNS = 80
+_WORDS = re.compile(r"[\u2e80-\uffef][、。，；：！？）」』”]*|[^\s\u2e80-\uffef]+|\s+")
+_LIMITS = {
+    "searches": "max_research_searches",
+    "top_k": "retrieval_top_k",
+    "sources": "max_sources",
+    "history_messages": "history_message_limit",
+    "question_chars": "max_question_chars",
+}
+_TIMEOUTS = ("connect", "first_token", "idle", "run", "embedding")
 
 
-@dataclass(frozen=True, slots=True)
-class EffectiveStage:
-    """One stage; `system_prompt` has the places that each run fills, as $name."""
-
-    stage: Stage
-    agent: str
-    tag: str
-    served_by: ServedModel
-    role: str
-    goal: str
-    task: str
-    tools: tuple[OfferedTool, ...]
-    prompt_files: tuple[str, ...]
-    system_prompt: str
-
-
-@dataclass(frozen=True, slots=True)
-class EarlyEnd:
-    """Where the flow takes a short cut: in which stage, when, and what comes instead."""
-
-    stage: Stage
-    when: str
-    then: str
-
-
-@dataclass(frozen=True, slots=True)
-class EffectiveWorkflow:
-    """Everything; `rules` is workflow.yaml without its stages, times are in seconds."""
-
-    language: Language
-    stages: tuple[EffectiveStage, ...]
-    embedding: ServedModel
-    early_ends: tuple[EarlyEnd, ...]
-    rules: dict[str, Any]
-    limits: dict[str, float | None]
-    timeouts_s: dict[str, float]
-    is_traced: bool
-
-
-def effective_workflow(language: Language) -> EffectiveWorkflow:
-    """Return the workflow with its texts in `language`.
+def workflow_json(language: Language) -> str:
+    """Return everything as JSON, with the texts in `language`.
 
     Raises:
         BlueprintError: the templates are wrong.
         AppError: the embedded models do not run on this machine.
     """
-    workflow = blueprints().workflow
-    return EffectiveWorkflow(
-        language=language,
-        stages=tuple(_stage(stage, language) for stage in workflow.stages),
-        embedding=ServedModel(embedding_model_name(), embedding_provider()),
-        early_ends=_early_ends(workflow),
-        rules=workflow.model_dump(mode="json", exclude={"stages"}),
-        limits=_limits(),
-        timeouts_s=_timeouts(),
-        is_traced=settings.ENV.is_traced,
-    )
+    return json.dumps(_workflow(language), ensure_ascii=False, indent=2)
 
 
-def _stage(stage: Stage, language: Language) -> EffectiveStage:
+def workflow_text(language: Language, *, with_prompts: bool) -> str:
+    """Return it for a terminal, with the system prompts or without; raises as `workflow_json`."""
+    workflow = _workflow(language)
+    lines: list[str] = []
+    for number, stage in enumerate(workflow.pop("stages"), 1):
+        prompt: str = stage.pop("system_prompt")
+        lines += [f"{number}. {stage.pop('stage')}", *_rows(stage)]
+        for line in ["", *prompt.splitlines()] if with_prompts else ():
+            lines += _wrapped(line, "    ")
+        lines.append("")
+    for title, values in workflow.items():
+        is_part = isinstance(values, dict)
+        lines += [title, *_rows(values), ""] if is_part else _wrapped(f"{title}: {values}")
+    return "\n".join(lines)
+
+
+def _workflow(language: Language) -> dict[str, Any]:
+    """`rules` is workflow.yaml without its stages."""
+    env, workflow = settings.ENV, blueprints().workflow
+    limits = {name: getattr(env, setting) for name, setting in _LIMITS.items()}
+    return {
+        "language": language,
+        "stages": [_stage(stage, language) for stage in workflow.stages],
+        "embedding": {"model": embedding_model_name(), "provider": embedding_provider()},
+        "early_ends": _early_ends(),
+        "rules": workflow.model_dump(mode="json", exclude={"stages"}),
+        "limits": limits | {"evidence_threshold": evidence_threshold()},
+        "timeouts_s": {name: getattr(env, f"{name}_timeout_s") for name in _TIMEOUTS},
+        "is_traced": env.is_traced,
+    }
+
+
+def _stage(stage: Stage, language: Language) -> dict[str, Any]:
+    """`system_prompt` has the places that each run fills as $name."""
     loaded = blueprints()
     agent = loaded.agent(stage)
     task: Localized = getattr(loaded.tasks, stage).description
-    places = {place: f"${place}" for place in PLACES[stage] if place != TASK_PLACE}
-    return EffectiveStage(
-        stage=stage,
-        agent=agent.name,
-        tag=agent.tag,
-        served_by=ServedModel(chat_model_name(stage), chat_provider(stage)),
-        role=agent.role.render(language),
-        goal=agent.goal.render(language),
-        task=task.render(language),
-        tools=tuple(_tool(name, language) for name in agent.tools),
-        prompt_files=(prompt_file("system", language), prompt_file(stage, language)),
-        system_prompt=loaded.system_prompt(stage, language, profile="$profile", **places),
-    )
+    places = {place: f"${place}" for place in PLACES[stage] if place != "task"}
+    return {
+        "stage": stage,
+        "agent": agent.name,
+        "tag": agent.tag,
+        "served_by": {"model": chat_model_name(stage), "provider": chat_provider(stage)},
+        "role": agent.role.render(language),
+        "goal": agent.goal.render(language),
+        "task": task.render(language),
+        "tools": [_tool(name, language) for name in agent.tools],
+        "prompt_files": [prompt_file("system", language), prompt_file(stage, language)],
+        "system_prompt": loaded.system_prompt(stage, language, profile="$profile", **places),
+    }
 
 
-def _tool(name: str, language: Language) -> OfferedTool:
+def _tool(name: str, language: Language) -> dict[str, Any]:
     blueprint: ToolBlueprint = getattr(blueprints().tools, name)
     schema = blueprint.parameters_model(name, language).model_json_schema()
-    return OfferedTool(name, blueprint.description.render(language), schema)
+    description = blueprint.description.render(language)
+    return {"name": name, "description": description, "parameters": schema}
 
 
-def _early_ends(workflow: Workflow) -> tuple[EarlyEnd, ...]:
-    direct, marker = workflow.short_circuit, workflow.insufficient_marker
-    weak = EarlyEnd(
-        "execution", "the evidence is below the threshold", "the refusal of texts.yaml"
-    )
-    ends = [
-        EarlyEnd(direct.stage, f"the route is {direct.route}", "its reply is the answer"),
-        weak,
-    ]
-    told = "the refusal of texts.yaml"
+def _early_ends() -> dict[str, str]:
+    workflow = blueprints().workflow
+    refusal, marker = "the refusal of texts.yaml", workflow.insufficient_marker
+    ends = {
+        f"{workflow.short_circuit.stage}: {workflow.short_circuit.route}": "its reply is final",
+        "execution: evidence below the threshold": refusal,
+        f"organization: {marker}": refusal,
+    }
     if not chat_is_embedded("execution"):
-        found = "the first search suffices (early_search)"
-        ends.insert(1, EarlyEnd("execution", found, "no model is called"))
-        told = f"the research agent searches on if it was spared, else {told}"
-    return (*ends, EarlyEnd("organization", f"the model writes {marker}", told))
+        ends["execution: early_search suffices"] = f"no model searches, but after {marker}"
+    return ends
 
 
-def _limits() -> dict[str, float | None]:
-    env = settings.ENV
-    return {
-        "searches": env.max_research_searches,
-        "top_k": env.retrieval_top_k,
-        "sources": env.max_sources,
-        "evidence_threshold": evidence_threshold(),
-        "history_messages": env.history_message_limit,
-        "question_chars": env.max_question_chars,
-    }
+def _rows(values: dict[str, Any]) -> Iterator[str]:
+    for key, text in _flat(values):
+        yield from _wrapped(f"{key}: {text}", "  ")
 
 
-def _timeouts() -> dict[str, float]:
-    env = settings.ENV
-    return {
-        "connect": env.connect_timeout_s,
-        "first_token": env.first_token_timeout_s,
-        "idle": env.idle_timeout_s,
-        "run": env.run_timeout_s,
-        "embedding": env.embedding_timeout_s,
-    }
+def _flat(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _flat(inner, f"{key}.{name}" if key else name)
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        for item in value:
+            yield from _flat(item, key)
+    else:
+        yield key, ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _wrapped(text: str, indent: str = "", rest: str = "      ") -> list[str]:
+    """Break before what does not fit; a word that is longer than a line is cut."""
+    longest = (COLUMNS - len(rest)) // 2
+    lines, line = [], indent
+    for word in _WORDS.findall(" ".join(text.split())):
+        for piece in (word[start : start + longest] for start in range(0, len(word), longest)):
+            if _width(line) + _width(piece) > COLUMNS:
+                lines.append(line.rstrip())
+                line = rest
+            if piece != " " or line.strip():
+                line += piece
+    return [*lines, line.rstrip()]
+
+
+def _width(text: str) -> int:
+    return sum(1 + (unicodedata.east_asian_width(char) in "WF") for char in text)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from apps.agents.effective_workflow import effective_workflow
+from apps.agents.effective_workflow import workflow_json, workflow_text
 from apps.agents.prompts import LANGUAGES
-from apps.agents.workflow_text import workflow_text
 from apps.core.errors import AppError
 from apps.core.processes.configuration import refuse_wrong_configuration
 
@@ -42,10 +39,10 @@ class Command(BaseCommand):
         """
         refuse_wrong_configuration()
         try:
-            workflow = effective_workflow(options["language"])
+            if options["json"]:
+                text = workflow_json(options["language"])
+            else:
+                text = workflow_text(options["language"], with_prompts=options["prompts"])
         except AppError as error:
             raise CommandError(error.text) from error
-        if options["json"]:
-            self.stdout.write(json.dumps(asdict(workflow), ensure_ascii=False, indent=2))
-        else:
-            self.stdout.write(workflow_text(workflow, with_prompts=options["prompts"]))
+        self.stdout.write(text)
