@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from apps.agents.prompts import blueprints
 from apps.core.passages import Evidence, Passage, Source
-from apps.llm.extractive.questions import coverage, language_of, parts, term_count
+from apps.core.text.asking import asks, coverage
+from apps.core.text.words import language_of, terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,8 +59,8 @@ def _is_simple(question: str) -> bool:
     rule = blueprints().workflow.early_search.simple_question
     compound = getattr(rule.compound_words, language_of(question))
     return (
-        len(parts(question)) == 1
-        and term_count(question) <= rule.most_terms
+        len(asks(question)) == 1
+        and len(set(terms(question))) <= rule.most_terms
         and compound.search(question.lower()) is None
     )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from apps.core.text.asking import without_preface
 from apps.core.text.names import names
 from apps.core.text.words import (
     characters,
@@ -20,7 +21,6 @@ from apps.core.text.words import (
     terms,
 )
 from apps.llm.extractive.answer_kind import kind_asked
-from apps.llm.extractive.multi_hop import without_preface
 from apps.llm.extractive.sentences import trusted
 
 if TYPE_CHECKING:

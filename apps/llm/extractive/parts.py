@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from apps.core.text.asking import asks
 from apps.core.text.words import terms
 from apps.llm.extractive.codes import one_each
-from apps.llm.extractive.multi_hop import asks
 
 MAX_PARTS = 8
 

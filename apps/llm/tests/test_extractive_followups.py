@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from apps.llm.extractive.multi_hop import without_preface
+from apps.core.text.asking import without_preface
 from apps.llm.tests.passages import passage
 from apps.llm.tests.test_extractive_model import answer
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from apps.core.text.asking import asks
 from apps.core.text.names import names, related_names
 from apps.core.text.words import is_foreign, numbers, telling_terms, terms
 from apps.llm.extractive.answer_kind import holds_new, kind_asked, wants_explanation
 from apps.llm.extractive.followups import own_part, standalone_query
-from apps.llm.extractive.multi_hop import asks, next_query
+from apps.llm.extractive.multi_hop import next_query
 from apps.llm.extractive.routing import asks_again, direct_reply, without_courtesies
 from apps.llm.tests.passages import passage
 
