@@ -29,7 +29,8 @@ from apps.agents.events import (
     StageStarted,
     TokenProduced,
 )
-from apps.agents.intent.stage import recognise_intent, route_embedded
+from apps.agents.intent.direct_replies import standalone_question
+from apps.agents.intent.stage import intent_by_rules, recognise_intent
 from apps.agents.model_calls import stage_limit
 from apps.agents.prompts import blueprints
 from apps.agents.research.agent import build_research_agent
@@ -42,7 +43,7 @@ from apps.agents.research.stage import (
     research_embedded,
 )
 from apps.core.passages import Evidence, Search  # noqa: TC001 - LangGraph reads the annotations
-from apps.llm.factory import chat_model, embedded_chat_model
+from apps.llm.factory import chat_is_embedded, chat_model, embedded_chat_model
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -109,7 +110,7 @@ class _Stages:
     async def intent(self, state: FlowState, runtime: Runtime[RunContext]) -> FlowState:
         run = runtime.context
         run.emit(StageStarted("intent"))
-        early = EarlySearch.start(run)
+        early = EarlySearch(run, standalone_question(run))
         async with stage_limit("intent"):
             result = await self._recognise(run)
         if result.route != blueprints().workflow.short_circuit.route:
@@ -156,8 +157,8 @@ class _Stages:
 
 
 def _recogniser() -> Callable[[RunContext], Awaitable[IntentResult]]:
-    if embedded := embedded_chat_model("intent"):
-        return partial(route_embedded, embedded)
+    if chat_is_embedded("intent"):
+        return intent_by_rules
     retries = blueprints().workflow.endpoint_retries.policy
     return partial(recognise_intent, chat_model("intent", retries))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -38,24 +37,11 @@ class EmbeddingModel(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
-    """Where a message goes: a `reply` without the documents, or the `query` to search for."""
-
-    reply: str | None
-    query: str | None
-    asks_for_prompt: bool = False
-
-
 class ChatPort(Protocol):
     """The embedded chat model, on plain values: it reads no prompts and costs nothing.
 
     The methods take time and belong into a thread.
     """
-
-    def route(self, question: str, history: Sequence[tuple[bool, str]]) -> Route:
-        """Return where a message goes; `history` tells of each message if the person wrote it."""
-        ...
 
     def next_query(self, question: str, searches: Sequence[Search]) -> str | None:
         """Return the next search for a standalone question, None when there is none."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING
@@ -20,6 +20,9 @@ from apps.agents.events import IntentResult
 from apps.agents.intent.wording import holds, is_covered, is_han, runs, tokens, vocabulary
 from apps.agents.prompts import LANGUAGES, blueprints
 from apps.agents.prompts.direct_reply_words import Kind
+from apps.core.text.words import telling_terms
+from apps.llm.extractive.followups import points_back, standalone_query
+from apps.llm.extractive.routing import asks_again, asks_for_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 type Phrases = frozenset[Tokens]
 
+PRODUCT_TERMS = 2  # "how do I use this app" has them, "how does it work" does not
 REJECTED = "direct_reply_rejected"  # the safety flag of a reply that went to execution
 REPLACED = "direct_reply_replaced"  # ... and of one that the fixed reply stands for
 
@@ -105,6 +109,45 @@ def checked_intent(result: IntentResult, run: RunContext) -> IntentResult:
         execution_brief=(result.execution_brief or "").strip() or run.question,
         safety_flags=[*result.safety_flags, REJECTED],
     )
+
+
+def direct_reply(run: RunContext) -> str | None:
+    """Return the fixed reply to a message that needs no documents; no model judges it.
+
+    So it is stricter than the gates: in a conversation "how does it work?" is no question about
+    the product, and the mention of a prompt does not ask for ours.
+    """
+    replies = blueprints().direct_replies.fixed_replies
+    language = run.user.language_for(run.question)
+    if asks_for_prompt(run.question):
+        return replies.instructions.render(language)
+    if asks_again(run.question):
+        return None if _last_question(run) is not None else replies.nothing_asked.render(language)
+    kind = message_kind(run.question)
+    if kind in ("identity", "product") and run.history and points_back(run.question):
+        names_product = len(telling_terms(run.question)) >= PRODUCT_TERMS
+        return _fixed_reply(run) if names_product else None
+    return _fixed_reply(run)
+
+
+def standalone_question(run: RunContext) -> str:
+    """Return what to search for; "say that again" stands for the question before it."""
+    question, said = run.question, run.said
+    place = _last_question(run) if asks_again(question) else None
+    if place is not None:
+        question, said = said[place][1], said[:place]
+    return standalone_query(question, said)
+
+
+def _last_question(run: RunContext) -> int | None:
+    """Return the place of the last message that asked the documents."""
+    for place in reversed(range(len(run.history))):
+        turn = run.history[place]
+        if turn.role == "user" and not asks_again(turn.content):
+            then = replace(run, question=turn.content, history=run.history[:place])
+            if direct_reply(then) is None:
+                return place
+    return None
 
 
 def is_allowed(reply: str, run: RunContext) -> bool:
@@ -219,8 +262,14 @@ def _recalled(run: RunContext, language: Language) -> str:
     if not asked:
         return words.fixed_replies.nothing_asked.render(language)
     recent = (without_labels(" ".join(text.split())) for text in asked[-words.recalled_messages :])
-    questions = "; ".join(text[: words.recalled_chars] for text in recent)
+    questions = "; ".join(_beginning(text, words.recalled_chars) for text in recent)
     return words.fixed_replies.conversation.render(language, questions=questions)
+
+
+def _beginning(text: str, longest: int) -> str:
+    """Return the beginning of `text`; a word that the cut would halve is left out."""
+    is_halved = text[longest : longest + 1].isascii() and len(text) > longest
+    return re.sub(r"[A-Za-z0-9]+\Z", "", text[:longest]) if is_halved else text[:longest]
 
 
 def _parts(message: str) -> Iterator[Tokens]:

@@ -11,35 +11,37 @@ from pydantic import ValidationError
 
 from apps.agents.errors import InvalidIntentError
 from apps.agents.events import IntentResult
-from apps.agents.intent.direct_replies import checked_intent
+from apps.agents.intent.direct_replies import checked_intent, direct_reply, standalone_question
 from apps.agents.messages import conversation, stage_prompt
 from apps.agents.model_calls import ask_embedded, check_not_filtered, reported_reply
 from apps.agents.prompts import blueprints
 from apps.agents.trimming import within_context
+from apps.llm.extractive.routing import asks_for_prompt
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage
 
     from apps.agents.context import RunContext
-    from apps.llm.ports import ChatPort
 
 
 LONGEST_SUMMARY = 100  # characters
 
 
-async def route_embedded(model: ChatPort, run: RunContext) -> IntentResult:
-    """Return where the embedded model sends the message."""
-    ask = partial(model.route, run.question, run.said)
-    route = await ask_embedded(run, "intent", ask)
-    result = IntentResult(
-        route="NEEDS_EXECUTION" if route.reply is None else "DIRECT_EXECUTION",
+async def intent_by_rules(run: RunContext) -> IntentResult:
+    """Return the result of the stage where the embedded model serves it."""
+    return await ask_embedded(run, "intent", partial(_routed, run))
+
+
+def _routed(run: RunContext) -> IntentResult:
+    reply = direct_reply(run)
+    return IntentResult(
+        route="NEEDS_EXECUTION" if reply is None else "DIRECT_EXECUTION",
         intent_summary=run.question[:LONGEST_SUMMARY],
-        assistant_text=route.reply,
-        execution_brief=route.query,
-        safety_flags=["prompt_disclosure"] if route.asks_for_prompt else [],
+        assistant_text=reply,
+        execution_brief=standalone_question(run) if reply is None else None,
+        safety_flags=["prompt_disclosure"] if asks_for_prompt(run.question) else [],
     )
-    return checked_intent(result, run)
 
 
 async def recognise_intent(model: BaseChatModel, run: RunContext) -> IntentResult:

@@ -7,26 +7,25 @@ Knows no grammar: it tells which words a text is made of, never what it means.
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from apps.core.text.words import HAN, folded, without_ending
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 type Tokens = tuple[str, ...]
 
-HAN = "\u3400-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{HAN}]|[^\W_{HAN}]+|\?")
 _INFLECTED = re.compile(r"[a-z]+")
 _LONGEST_RUN = 3  # tokens of another text that are taken over as one piece
-_SHORTEST_STEM = 3
+_WHOLE = 3  # "have" and "having" are the same here
 
 
 def tokens(text: str, same: Mapping[int, int]) -> Tokens:
     """Return the tokens of `text`; `same` maps characters to those that stand for them."""
-    folded = unicodedata.normalize("NFKC", text).lower().translate(same)
-    return tuple(_stem(word) for word in _TOKEN.findall(folded))
+    return tuple(_stem(word) for word in _TOKEN.findall(folded(text).translate(same)))
 
 
 def vocabulary(phrases: Iterable[str], same: Mapping[int, int]) -> frozenset[Tokens]:
@@ -76,9 +75,4 @@ def is_han(token: str) -> bool:
 
 
 def _stem(word: str) -> str:
-    if not _INFLECTED.fullmatch(word):
-        return word
-    for ending, instead in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
-            return (word[: -len(ending)] + instead).rstrip("e")
-    return word.rstrip("e") if len(word) > _SHORTEST_STEM else word
+    return without_ending(word, whole=_WHOLE) if _INFLECTED.fullmatch(word) else word

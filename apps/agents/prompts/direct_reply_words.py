@@ -72,6 +72,7 @@ class FixedReplies(Strict):
     farewell: Localized
     assent: Localized
     identity: Localized
+    instructions: Localized
     conversation: Localized
     nothing_asked: Localized
 

@@ -11,7 +11,7 @@ import asyncio
 import logging
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from apps.agents.events import ToolCalled, ToolReturned
@@ -20,7 +20,6 @@ from apps.agents.model_calls import reported_calls
 from apps.agents.prompts import blueprints
 from apps.core.errors import AppError
 from apps.core.passages import Search
-from apps.llm.extractive.followups import standalone_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,7 +48,10 @@ async def searched(run: RunContext, query: str, *, call_id: str) -> Search:
 
 
 class EarlySearch:
-    """One search in a task of its own, which ends with the run at the latest."""
+    """One search in a task of its own, which ends with the run at the latest.
+
+    Needs a running event loop.
+    """
 
     def __init__(self, run: RunContext, query: str) -> None:
         self.call_id = f"{FIRST_CALL_PREFIX}{uuid4().hex}"
@@ -58,11 +60,6 @@ class EarlySearch:
         self._is_settled = False
         self._task = asyncio.create_task(self._search())
         run.at_end.push_async_callback(self._end)
-
-    @classmethod
-    def start(cls, run: RunContext) -> Self:
-        """Begin to search; needs a running event loop."""
-        return cls(run, standalone_query(run.question, run.said))
 
     async def take(self) -> Search:
         """Return what was found and tell of it, as the first search of the research.

@@ -115,11 +115,15 @@ def stem(word: str) -> str:
 
     The past of an irregular verb becomes the verb, unless the form is a common word of its own.
     """
-    word = _BASE_FORM.get(word, word)
+    return without_ending(_BASE_FORM.get(word, word))
+
+
+def without_ending(word: str, *, whole: int = _MIN_STEM) -> str:
+    """Return an English word without the commonest endings; of `whole` letters, as it is."""
     for ending, instead in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
         if word.endswith(ending) and len(word) - len(ending) >= _MIN_STEM - 1:
             return (word[: -len(ending)] + instead).rstrip("e")
-    return word.rstrip("e") if len(word) > _MIN_STEM else word
+    return word.rstrip("e") if len(word) > whole else word
 
 
 def numbers(text: str) -> set[str]:

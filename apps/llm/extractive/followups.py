@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from apps.core.text.names import names
 from apps.core.text.words import folded, language_of, numbers, terms
-from apps.llm.extractive.routing import asks_again, last_question, without_courtesies
+from apps.llm.extractive.routing import without_courtesies
 from apps.llm.extractive.sentences import clean
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ def standalone_query(question: str, history: Sequence[tuple[bool, str]]) -> str:
     """Return what to search for.
 
     `history` are the messages before the question, oldest first, each with whether the person
-    wrote it. A message that wants the last answer again is replaced by the question before it.
+    wrote it.
     """
-    question, history = _meant(without_courtesies(question), history)
+    question = without_courtesies(question)
     asked = " ".join(question.split())
     if not history or not (points_back(question) or names_little(question)):
         return asked
@@ -56,17 +56,6 @@ def standalone_query(question: str, history: Sequence[tuple[bool, str]]) -> str:
     last_asked = [text for own, text in recent if own][-1:]
     context = " ".join(found[:MAX_NAMES] if len(found) > 1 else [*found, *last_asked])
     return f"{context}\n{asked}" if context else asked
-
-
-def _meant(
-    question: str, history: Sequence[tuple[bool, str]]
-) -> tuple[str, Sequence[tuple[bool, str]]]:
-    """Return the question that is meant, and the messages before it."""
-    own = [place for place, (is_own, _) in enumerate(history) if is_own]
-    last = last_question([history[place][1] for place in own]) if asks_again(question) else None
-    if last is None:
-        return question, history
-    return without_courtesies(history[own[last]][1]), history[: own[last]]
 
 
 def own_part(query: str) -> str:

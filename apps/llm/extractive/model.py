@@ -10,15 +10,9 @@ from typing import TYPE_CHECKING
 
 from apps.llm.extractive import multi_hop
 from apps.llm.extractive.answer_selection import compose
-from apps.llm.extractive.followups import own_part, standalone_query
-from apps.llm.extractive.routing import (
-    asks_again,
-    asks_for_prompt,
-    direct_reply,
-    without_courtesies,
-)
+from apps.llm.extractive.followups import own_part
+from apps.llm.extractive.routing import asks_again, without_courtesies
 from apps.llm.extractive.sentence_vectors import SentenceVectors
-from apps.llm.ports import Route
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,12 +26,6 @@ class ExtractiveChatModel:
 
     def __init__(self, embeddings: EmbeddingModel) -> None:
         self._vectors = SentenceVectors(embeddings)
-
-    def route(self, question: str, history: Sequence[tuple[bool, str]]) -> Route:
-        """Return a fixed reply to small talk, else the question made standalone."""
-        reply = direct_reply(question, [text for own, text in history if own])
-        query = None if reply else standalone_query(question, history)
-        return Route(reply, query, asks_for_prompt(question))
 
     def next_query(self, question: str, searches: Sequence[Search]) -> str | None:
         """Return the next search: a part of the question, or a name that was found."""

@@ -1,30 +1,22 @@
-"""Tells small talk and questions about the conversation or the product from questions of fact.
+"""What surrounds a question or refers to the last answer: greetings, thanks, "say that again".
 
-Only a message that is small talk as a whole is answered directly, with a fixed text. Everything
-else goes to the documents: a wrong "direct" hides an answer, a wrong search costs a second.
+Whether a message as a whole is small talk is for the flow to tell.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from apps.core.text.words import folded, language_of
-from apps.llm.extractive.sentences import clean
+from apps.core.text.words import folded
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from apps.core.text.words import Language
-
-Talk = Literal["greeting", "thanks", "farewell", "assent", "about_product"]
+Talk = Literal["greeting", "thanks", "farewell", "assent"]
 
 _MARKS = ",，。.!！?？~～;；、…:：\n"
 _PARTICLES = "了呢吗呀啊吧嘛 "
 _JOINING = ",，、;；:： "
 _PART = re.compile(f"[^{_MARKS}]+")
 _PLEASE = frozenset({"please", "请", "麻烦", "麻烦你", "麻烦了"})
-# In rising order of what a part tells: "hi, what can you do?" asks about the product.
 _FORMS: dict[Talk, tuple[str, ...]] = {
     "assent": (
         "好的?[呢吧啊呀]?|行|可以|没问题|明白了?|知道了|懂了|了解了?|收到|[嗯哦]+|没事了?",
@@ -49,18 +41,6 @@ _FORMS: dict[Talk, tuple[str, ...]] = {
         "(?:many )?thanks?(?: you)?(?: so much| very much| a lot)?|thx|cheers|much appreciated",
         "thank you(?: (?:very|so) much)? for (?:your|the) (?:help|answer)",
     ),
-    "about_product": (
-        "(?:请问)?(?:你|您)(?:是谁|叫什么(?:名字)?)",
-        "(?:请问)?(?:你|您)是(?:什么|哪个)?(?:模型|机器人|助手|ai|人工智能)?",
-        "(?:请问)?(?:你|您)(?:能|会|可以|都会|都能)(?:帮我)?(?:做|干)?(?:些|点)?什么(?:事情?)?",
-        "(?:你|您)有(?:什么|哪些)(?:功能|用处?|能力)",
-        "(?:请)?(?:自我介绍|介绍(?:一下)?(?:你|您)?自己)(?:一下|吧)?",
-        "(?:请问)?怎么(?:使用|用)(?:你|这个(?:系统|助手|工具|产品))?|(?:使用)?(?:帮助|说明)|help",
-        "who are you|what are you|what(?:'s| is) your name|introduce yourself",
-        "what can you do(?: for me)?",
-        "are you (?:an? )?(?:ai|bot|robot|human|language model|person)",
-        "how (?:do i|to|can i) use (?:you|this(?: (?:app|tool|product|assistant))?)",
-    ),
 }
 _TALK = {kind: re.compile(rf"(?:{'|'.join(forms)})\Z") for kind, forms in _FORMS.items()}
 _EARLIER = "(?:刚才|刚刚|刚|之前|以前|先前|前面|上面|上次|都|一共|总共|到目前为止|目前为止)的?"
@@ -70,22 +50,6 @@ _AGAIN = (
     "| in (?:one|a|two|a few) (?:short )?sentences?"
 )
 _THAT = "that|it|this|the above|(?:your|the)(?: last| previous| above)? answer"
-_ABOUT_CONVERSATION = re.compile(
-    "|".join((
-        f"(?:你?还?记得)?(?:{_EARLIER}){{0,2}}(?:我们|咱们|[我你您])(?:{_EARLIER}){{0,2}}(?:[跟和向]你)?"
-        "(?:问|说|聊|谈|讨论|回答)(?:了|过|的)?你?的?是?(?:一?些|几个)?(?:什么|啥|哪些|哪几个)"
-        "(?:问题|话|内容)?",
-        f"(?:{_EARLIER}|我的){{0,2}}(?:[上前]一?个?|第一个|最后一个)?(?:问题|句话)是(?:什么|啥)",
-        "请?(?:总结|回顾|概括)(?:一下)?(?:我们|咱们|这次|刚才|本次){1,3}的?(?:对话|聊天|谈话|会话)(?:内容)?",
-        "what (?:did|have) (?:i|you|we) (?:just |already )?"
-        "(?:ask|asked|say|said|talk about|talked about|discuss|discussed)"
-        "(?: you| me)?(?: before| earlier| so far| just now| until now)?",
-        "(?:what|which) questions (?:did|have) i (?:just |already )?ask(?:ed)?(?: you)?"
-        "(?: before| earlier| so far)?",
-        "what was my (?:last|previous|first) (?:question|message)",
-        "(?:summari[sz]e|recap) (?:our|this|the) (?:conversation|chat|discussion)",
-    ))
-)  # fmt: skip
 _ASKS_AGAIN = re.compile(
     "|".join((
         "(?:请|麻烦|你|您|能不能|能否|可不可以|可以|能|帮我|给我){0,4}(?:"
@@ -126,68 +90,12 @@ _ABOUT_PROMPT = re.compile(
         "(?:system prompt|your (?:prompt|instructions))",
     ))
 )  # fmt: skip
-_REPLIES: dict[Language, dict[str, str]] = {
-    "zh": {
-        "greeting": "你好！请就已上传的文档提问，我会给出附带出处的回答。",
-        "thanks": "不客气。还有问题的话，请继续提问。",
-        "farewell": "再见！",
-        "assent": "好的。还有问题的话，请继续提问。",
-        "about_product": "我是知识库问答助手：从你上传的文档中摘出能回答问题的句子，"
-        "并标明每一句的出处；找不到依据时会直接说明。",
-        "prompt": "我不能提供内部设置。请就已上传的文档提问。",
-        "nothing_asked": "这次对话中还没有之前的问题。",
-        "asked": "你之前问的是：",
-    },
-    "en": {
-        "greeting": "Hello! Ask me about the uploaded documents; every answer names its sources.",
-        "thanks": "You're welcome. Feel free to ask more.",
-        "farewell": "Goodbye!",
-        "assent": "All right. Feel free to ask more.",
-        "about_product": "I answer questions from the documents you upload: I quote the sentences "
-        "that answer and name the source of each, and I say so when there is no evidence.",
-        "prompt": "I cannot show internal settings. Please ask about the uploaded documents.",
-        "nothing_asked": "There is no earlier question in this conversation.",
-        "asked": "You asked before: ",
-    },
-}
 MAX_TALK_CHARS = 60
-MAX_RECALLED = 5
-MAX_RECALLED_CHARS = 80
-
-
-def direct_reply(question: str, asked_before: Sequence[str]) -> str | None:
-    """Return the fixed reply to small talk, None for everything that needs the documents.
-
-    `asked_before` are the person's earlier messages, oldest first. The reply states no facts.
-    """
-    replies = _REPLIES[language_of(question)]
-    if asks_for_prompt(question):
-        return replies["prompt"]
-    parts = _parts(question)
-    if _ABOUT_CONVERSATION.fullmatch(_telling(question)):
-        return _recalled(asked_before, replies)
-    if asks_again(question) and last_question(asked_before) is None:
-        return replies["nothing_asked"]
-    kinds = [_talk_kind(part) for part in parts]
-    if not kinds or None in kinds:
-        return None
-    return replies[max((kind for kind in kinds if kind), key=list(_TALK).index)]
 
 
 def asks_again(message: str) -> bool:
     """Whether the message only wants the last answer once more, repeated or in other words."""
     return bool(_ASKS_AGAIN.fullmatch(_telling(message)))
-
-
-def last_question(asked_before: Sequence[str]) -> int | None:
-    """Return the index of the last message that asked the documents, None when there is none."""
-    asking = (
-        index
-        for index in reversed(range(len(asked_before)))
-        if not asks_again(asked_before[index])
-        and direct_reply(asked_before[index], asked_before[:index]) is None
-    )
-    return next(asking, None)
 
 
 def without_courtesies(message: str) -> str:
@@ -236,19 +144,3 @@ def asks_for_prompt(question: str) -> bool:
 
 def _talk_kind(part: str) -> Talk | None:
     return next((kind for kind, pattern in _TALK.items() if pattern.match(part)), None)
-
-
-def _recalled(asked_before: Sequence[str], replies: dict[str, str]) -> str:
-    if not asked_before:
-        return replies["nothing_asked"]
-    recent = (_shortened(clean(text)) for text in asked_before[-MAX_RECALLED:])
-    return replies["asked"] + "; ".join(recent)
-
-
-def _shortened(text: str) -> str:
-    """Return the beginning of `text`; a word that the cut would halve is left out."""
-    cut = text[:MAX_RECALLED_CHARS]
-    is_halved = text[MAX_RECALLED_CHARS : MAX_RECALLED_CHARS + 1].isascii() and len(text) > len(
-        cut
-    )
-    return re.sub(r"[A-Za-z0-9]+\Z", "", cut) if is_halved else cut
