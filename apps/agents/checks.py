@@ -29,8 +29,8 @@ def check_templates(**_options: Any) -> list[Error]:
 def template_mistakes(folder: Path) -> list[Error]:
     """Return the first mistake in `folder`: its file, key and reason."""
     try:
-        prompts.load_blueprints(folder)
-    except prompts.BlueprintError as error:
+        prompts.load_prompt_config(folder)
+    except prompts.PromptConfigError as error:
         shown = "/".join(folder.parts[-3:])
         return [Error(f"{shown}/{error}", id=CODE)]
     return []

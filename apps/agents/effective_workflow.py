@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
-from apps.agents.prompts import PLACES, blueprints, prompt_file
+from apps.agents.prompts import PLACES, prompt_config, prompt_file
 from apps.llm.factory import (
     chat_is_embedded,
     chat_model_name,
@@ -26,7 +26,7 @@ from apps.llm.factory import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from apps.agents.prompts import Language, Localized, Stage, ToolBlueprint
+    from apps.agents.prompts import Language, Localized, Stage, ToolForm
 
 COLUMNS = 80
 _WORDS = re.compile(r"[\u2e80-\uffef][、。，；：！？）」』”]*|[^\s\u2e80-\uffef]+|\s+")
@@ -44,7 +44,7 @@ def workflow_json(language: Language) -> str:
     """Return everything as JSON, with the texts in `language`.
 
     Raises:
-        BlueprintError: the templates are wrong.
+        PromptConfigError: the templates are wrong.
         AppError: the embedded models do not run on this machine.
     """
     return json.dumps(_workflow(language), ensure_ascii=False, indent=2)
@@ -68,7 +68,7 @@ def workflow_text(language: Language, *, with_prompts: bool) -> str:
 
 def _workflow(language: Language) -> dict[str, Any]:
     """`rules` is workflow.yaml without its stages."""
-    env, workflow = settings.ENV, blueprints().workflow
+    env, workflow = settings.ENV, prompt_config().workflow
     limits = {name: getattr(env, setting) for name, setting in _LIMITS.items()}
     return {
         "language": language,
@@ -84,7 +84,7 @@ def _workflow(language: Language) -> dict[str, Any]:
 
 def _stage(stage: Stage, language: Language) -> dict[str, Any]:
     """`system_prompt` has the places that each run fills as $name."""
-    loaded = blueprints()
+    loaded = prompt_config()
     agent = loaded.agent(stage)
     task: Localized = getattr(loaded.tasks, stage).description
     places = {place: f"${place}" for place in PLACES[stage] if place != "task"}
@@ -103,14 +103,14 @@ def _stage(stage: Stage, language: Language) -> dict[str, Any]:
 
 
 def _tool(name: str, language: Language) -> dict[str, Any]:
-    blueprint: ToolBlueprint = getattr(blueprints().tools, name)
-    schema = blueprint.parameters_model(name, language).model_json_schema()
-    description = blueprint.description.render(language)
+    form: ToolForm = getattr(prompt_config().tools, name)
+    schema = form.parameters_model(name, language).model_json_schema()
+    description = form.description.render(language)
     return {"name": name, "description": description, "parameters": schema}
 
 
 def _early_ends() -> dict[str, str]:
-    workflow = blueprints().workflow
+    workflow = prompt_config().workflow
     refusal, marker = "the refusal of texts.yaml", workflow.insufficient_marker
     ends = {
         f"{workflow.short_circuit.stage}: {workflow.short_circuit.route}": "its reply is final",

@@ -12,7 +12,7 @@ from django.conf import settings
 
 from apps.agents.context import RunContext, RunLimits
 from apps.agents.events import RunFinished
-from apps.agents.prompts import LANGUAGES
+from apps.agents.prompts import LANGUAGES, prompt_config
 from apps.agents.tracing import run_config
 from apps.llm.factory import chat_model_name, evidence_threshold
 
@@ -33,6 +33,7 @@ def warm_up() -> None:
     """Load the frameworks and build the agents; slow, callable in any thread."""
     from apps.agents.graph import flow_graph  # noqa: PLC0415 - seconds of imports
 
+    prompt_config()
     for language in LANGUAGES:
         flow_graph(language)
 

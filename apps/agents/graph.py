@@ -32,7 +32,7 @@ from apps.agents.events import (
 from apps.agents.intent.direct_replies import standalone_question
 from apps.agents.intent.stage import intent_by_rules, recognise_intent
 from apps.agents.model_calls import stage_limit
-from apps.agents.prompts import blueprints
+from apps.agents.prompts import prompt_config
 from apps.agents.research.agent import build_research_agent
 from apps.agents.research.evidence import is_sufficient
 from apps.agents.research.searches import EarlySearch
@@ -113,7 +113,7 @@ class _Stages:
         early = EarlySearch(run, standalone_question(run))
         async with stage_limit("intent"):
             result = await self._recognise(run)
-        if result.route != blueprints().workflow.short_circuit.route:
+        if result.route != prompt_config().workflow.short_circuit.route:
             run.emit(StageFinished("intent", result))
             return {"intent": result, "early": early}
         run.emit(StageFinished("intent", result, discarded_call_id=early.call_id))
@@ -159,7 +159,7 @@ class _Stages:
 def _recogniser() -> Callable[[RunContext], Awaitable[IntentResult]]:
     if chat_is_embedded("intent"):
         return intent_by_rules
-    retries = blueprints().workflow.endpoint_retries.policy
+    retries = prompt_config().workflow.endpoint_retries.policy
     return partial(recognise_intent, chat_model("intent", retries))
 
 
@@ -171,7 +171,7 @@ def _researcher(language: Language) -> tuple[Callable[..., Awaitable[Evidence]],
     """
     if embedded := embedded_chat_model("execution"):
         return partial(research_embedded, embedded), False
-    retries = blueprints().workflow.endpoint_retries.policy
+    retries = prompt_config().workflow.endpoint_retries.policy
     agent = build_research_agent(chat_model("execution", retries), language)
     return partial(research, agent), True
 
@@ -181,7 +181,7 @@ def _writer(
 ) -> Callable[[Evidence, RunContext], Awaitable[AnswerStream | None]]:
     if embedded := embedded_chat_model("organization"):
         return partial(quote_answer, embedded)
-    retries = blueprints().workflow.endpoint_retries.policy
+    retries = prompt_config().workflow.endpoint_retries.policy
     model = chat_model("organization", retries)
     return partial(write_answer, build_main_agent(model, language, research))
 

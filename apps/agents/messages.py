@@ -1,6 +1,6 @@
 """Turns values into what a model reads: prompts, messages and passages as data.
 
-The only place where the flow's values become messages. Document text comes defused.
+The only place where the flow's values become messages. Document text comes as harmless data.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from uuid import uuid4
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from apps.agents.prompts import blueprints
-from apps.agents.prompts.prompt_safety import defused
+from apps.agents.prompts import prompt_config
+from apps.agents.prompts.prompt_safety import as_data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ LONGEST_SUMMARY = 2000  # characters
 
 def stage_prompt(stage: Stage, run: RunContext) -> str:
     """Return the system prompt of `stage` in the asker's language, with the profile as data."""
-    loaded, language = blueprints(), run.user.language
+    loaded, language = prompt_config(), run.user.language
     texts = loaded.texts
     partial = texts.partial_rule_open if run.is_research_open else texts.partial_rule
     places: dict[Stage, dict[str, object]] = {
@@ -47,7 +47,7 @@ def stage_prompt(stage: Stage, run: RunContext) -> str:
 def conversation(run: RunContext) -> list[BaseMessage]:
     """Return the earlier turns and the question; old answers come without labels."""
     earlier = [
-        HumanMessage(turn.content) if turn.role == "user" else AIMessage(defused(turn.content))
+        HumanMessage(turn.content) if turn.role == "user" else AIMessage(as_data(turn.content))
         for turn in run.history
     ]
     return [*earlier, HumanMessage(run.question)]
@@ -76,7 +76,7 @@ def answered_research(evidence: Evidence, run: RunContext) -> list[BaseMessage]:
 
 def search_content(passages: Sequence[Passage], run: RunContext) -> str:
     """Return what a model reads of a search's result: the passages as data."""
-    texts, language = blueprints().texts, run.user.language
+    texts, language = prompt_config().texts, run.user.language
     if not passages:
         return texts.search_nothing.render(language)
     return texts.search_result.render(
@@ -87,19 +87,19 @@ def search_content(passages: Sequence[Passage], run: RunContext) -> str:
 def evidence_content(evidence: Evidence, run: RunContext) -> str:
     """Return what the main agent reads: summary, numbered passages as data, usable labels."""
     labels = [source.label for source in evidence.sources]
-    return blueprints().texts.evidence.render(
+    return prompt_config().texts.evidence.render(
         run.user.language,
-        summary=defused(evidence.summary)[:LONGEST_SUMMARY],
+        summary=as_data(evidence.summary)[:LONGEST_SUMMARY],
         passages=passage_block([source.passage for source in evidence.sources], labels),
         labels=" ".join(f"[{label}]" for label in labels),
     )
 
 
 def passage_block(passages: Sequence[Passage], labels: Sequence[str] | None = None) -> str:
-    """Return passages as data, with labels if given; forged labels and delimiters are defused."""
+    """Return passages as data, with labels if given; without forged labels and delimiters."""
     names = [f"[{label}]" for label in labels or ()] or ["-"] * len(passages)
     return "\n\n".join(
-        f"{name} {source_name(passage)}\n{defused(passage.content)}"
+        f"{name} {source_name(passage)}\n{as_data(passage.content)}"
         for name, passage in zip(names, passages, strict=True)
     )
 
@@ -108,7 +108,7 @@ def source_name(passage: Passage) -> str:
     """Return where a passage stands, for models: file, page and headings on one line."""
     page = f"p. {passage.page_number}" if passage.page_number else ""
     parts = (passage.filename, page, passage.heading_path)
-    return defused(" · ".join(part for part in parts if part)).replace("\n", " ")
+    return as_data(" · ".join(part for part in parts if part)).replace("\n", " ")
 
 
 def _call(tool: str, query: str, call_id: str) -> AIMessage:

@@ -16,7 +16,7 @@ from langchain_core.runnables import RunnableLambda
 
 from apps.agents.events import ModelCalled
 from apps.agents.messages import stage_prompt
-from apps.agents.prompts import blueprints
+from apps.agents.prompts import prompt_config
 from apps.agents.trimming import within_context
 from apps.llm.calls import EMBEDDED_VENDOR, CallScope, CallTarget, OpenCall, call_scope
 from apps.llm.errors import (
@@ -51,7 +51,7 @@ async def stage_limit(stage: Stage) -> AsyncIterator[None]:
     Raises:
         ModelTimeoutError: it did.
     """
-    seconds: float = getattr(blueprints().workflow.stage_timeout_s, stage)
+    seconds: float = getattr(prompt_config().workflow.stage_timeout_s, stage)
     try:
         async with asyncio.timeout(seconds) as limit:
             yield
@@ -69,7 +69,7 @@ def reported_calls(
     if run.calls is None:
         yield
         return
-    agent = blueprints().agent(stage).name
+    agent = prompt_config().agent(stage).name
     with call_scope(CallScope(run.calls, stage, agent, tool_call_id)):
         yield
 
@@ -92,7 +92,7 @@ def reported_reply(run: RunContext, stage: Stage) -> Iterator[None]:
 
 async def ask_embedded[Reply](run: RunContext, stage: Stage, ask: Callable[[], Reply]) -> Reply:
     """Return what an embedded model says, asked in a thread and traced as the stage's agent."""
-    agent = blueprints().agent(stage)
+    agent = prompt_config().agent(stage)
     asking: Runnable[None, Reply] = RunnableLambda(lambda _none: ask())
     config: RunnableConfig = {"run_name": agent.name, "tags": [agent.tag]}
     with reported_reply(run, stage):
@@ -145,7 +145,7 @@ class RetryMalformedCalls(AgentMiddleware[Any, Any]):
 
     async def awrap_model_call(self, request: Request, handler: Handler) -> Response:
         """Call the model, once more with a note after malformed arguments."""
-        loaded = blueprints()
+        loaded = prompt_config()
         note = loaded.texts.call_malformed.render(request.runtime.context.user.language)
         for _ in range(loaded.workflow.malformed_call_retries + 1):
             response = await handler(request)

@@ -15,7 +15,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from apps.agents.events import ContextTrimmed
 from apps.agents.messages import evidence_content, search_content
-from apps.agents.prompts import blueprints
+from apps.agents.prompts import prompt_config
 from apps.core.passages import Evidence
 from apps.llm.errors import ContextTooLongError
 
@@ -69,7 +69,7 @@ async def within_context[Reply](
 
 
 def _steps() -> list[_Kept]:
-    trim = blueprints().workflow.context_trim
+    trim = prompt_config().workflow.context_trim
     steps = [_Kept(), *(_Kept(share) for share in trim.history_kept)]
     return [*steps, *(replace(steps[-1], sources=share) for share in trim.sources_kept)]
 

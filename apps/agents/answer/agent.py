@@ -15,7 +15,7 @@ from apps.agents.context import RunContext
 from apps.agents.errors import ToolLimitError
 from apps.agents.messages import RESEARCH_TOOL, evidence_content
 from apps.agents.model_calls import CallModel, Chain, RetryMalformedCalls, ai_message, check_whole
-from apps.agents.prompts import blueprints
+from apps.agents.prompts import prompt_config
 from apps.core.passages import Evidence
 
 if TYPE_CHECKING:
@@ -35,16 +35,16 @@ def build_main_agent(
     model: BaseChatModel, language: Language, research: Research
 ) -> CompiledStateGraph[Any, RunContext, Any, Any]:
     """Return the agent; `research` is what its tool runs."""
-    blueprint = blueprints().agent("organization")
+    form = prompt_config().agent("organization")
     links = (RequireResearch(), RetryMalformedCalls(), CallModel("organization", check_whole))
     agent: CompiledStateGraph[Any, RunContext, Any, Any] = create_agent(
         model,
         [research_tool(language, research)],
         middleware=[Chain(*links)],
         context_schema=RunContext,
-        name=blueprint.name,
+        name=form.name,
     )
-    return agent.with_config(tags=[blueprint.tag], run_name=blueprint.name)
+    return agent.with_config(tags=[form.tag], run_name=form.name)
 
 
 def research_tool(language: Language, research: Research) -> StructuredTool:
@@ -54,12 +54,12 @@ def research_tool(language: Language, research: Research) -> StructuredTool:
         evidence = await research(query, runtime.context)
         return evidence_content(evidence, runtime.context), evidence
 
-    blueprint = blueprints().tools.research
+    form = prompt_config().tools.research
     return StructuredTool.from_function(
         coroutine=call,
         name=RESEARCH_TOOL,
-        description=blueprint.description.render(language),
-        args_schema=blueprint.parameters_model(RESEARCH_TOOL, language),
+        description=form.description.render(language),
+        args_schema=form.parameters_model(RESEARCH_TOOL, language),
         response_format="content_and_artifact",
     )
 
@@ -79,7 +79,7 @@ class RequireResearch(AgentMiddleware[Any, Any]):
             call = {"name": RESEARCH_TOOL, "args": {"query": run.question}, "type": "tool_call"}
             call["id"] = f"call_{uuid4().hex}"
             return ModelResponse(result=[AIMessage(content="", tool_calls=[call])])
-        loaded = blueprints()
+        loaded = prompt_config()
         request = request.override(tool_choice="none")
         for _ in range(loaded.workflow.research_reminders + 1):
             response = await handler(request)

@@ -12,7 +12,7 @@ from apps.agents.answer.answer_stream import AnswerStream
 from apps.agents.events import ContextTrimmed
 from apps.agents.messages import answered_research, conversation
 from apps.agents.model_calls import ask_embedded
-from apps.agents.prompts import blueprints
+from apps.agents.prompts import prompt_config
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def refusal_text(question: str, user: UserAgentContext) -> str:
     """Return the refusal in the language of the question, or of the person if that is unclear."""
-    return blueprints().texts.refusal.render(user.language_for(question))
+    return prompt_config().texts.refusal.render(user.language_for(question))
 
 
 async def quote_answer(
@@ -55,7 +55,7 @@ async def write_answer(
     Raises:
         AppError: the model failed, or its answer breaks the rules of citation.
     """
-    own_name = blueprints().agent("organization").name
+    own_name = prompt_config().agent("organization").name
     answer = _stream(evidence, run)
 
     def emit(event: RunEvent) -> None:
@@ -75,4 +75,4 @@ async def write_answer(
 
 def _stream(evidence: Evidence, run: RunContext) -> AnswerStream:
     labels = [source.label for source in evidence.sources]
-    return AnswerStream(labels, blueprints().workflow.insufficient_marker, run.emit)
+    return AnswerStream(labels, prompt_config().workflow.insufficient_marker, run.emit)

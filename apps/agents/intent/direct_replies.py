@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from apps.agents.citations import without_labels
 from apps.agents.events import IntentResult
 from apps.agents.intent.wording import holds, is_covered, is_han, runs, tokens, vocabulary
-from apps.agents.prompts import LANGUAGES, blueprints
-from apps.agents.prompts.direct_reply_words import Kind
+from apps.agents.prompts import LANGUAGES, prompt_config
+from apps.agents.prompts.forms import Kind
 from apps.core.text.words import telling_terms
 from apps.llm.extractive.followups import points_back, standalone_query
 from apps.llm.extractive.routing import asks_again, asks_for_prompt
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from apps.agents.context import RunContext
     from apps.agents.intent.wording import Tokens
     from apps.agents.prompts import Language, Localized
-    from apps.agents.prompts.direct_reply_words import TalkWords
+    from apps.agents.prompts.forms import TalkWords
 
 type Phrases = frozenset[Tokens]
 
@@ -117,7 +117,7 @@ def direct_reply(run: RunContext) -> str | None:
     So it is stricter than the gates: in a conversation "how does it work?" is no question about
     the product, and the mention of a prompt does not ask for ours.
     """
-    replies = blueprints().direct_replies.fixed_replies
+    replies = prompt_config().direct_replies.fixed_replies
     language = run.user.language_for(run.question)
     if asks_for_prompt(run.question):
         return replies.instructions.render(language)
@@ -154,7 +154,7 @@ def is_allowed(reply: str, run: RunContext) -> bool:
     """Whether `reply` may answer the message of the run without the documents."""
     rule = _rule()
     kind = message_kind(run.question)
-    if kind is None or len(reply) > blueprints().workflow.direct_max_chars:
+    if kind is None or len(reply) > prompt_config().workflow.direct_max_chars:
         return False
     if without_labels(reply) != reply or any(piece in reply for piece in rule.never):
         return False
@@ -171,7 +171,7 @@ def is_allowed(reply: str, run: RunContext) -> bool:
 def message_kind(message: str) -> Kind | None:
     """Return what the message asks for, None if it may be something for the documents."""
     rule = _rule()
-    if len(message) > blueprints().workflow.direct_max_chars:
+    if len(message) > prompt_config().workflow.direct_max_chars:
         return None
     row = tokens(message, rule.same)
     if holds(row, rule.cues["instructions"]):
@@ -243,7 +243,7 @@ def _is_quoted(row: Tokens, run: RunContext) -> bool:
 
 def _fixed_reply(run: RunContext) -> str | None:
     """Return what is said in place of a refused reply, None where the documents must answer."""
-    words = blueprints().direct_replies
+    words = prompt_config().direct_replies
     language = run.user.language_for(run.question)
     kind = message_kind(run.question)
     if kind == "conversation":
@@ -257,7 +257,7 @@ def _fixed_reply(run: RunContext) -> str | None:
 
 
 def _recalled(run: RunContext, language: Language) -> str:
-    words = blueprints().direct_replies
+    words = prompt_config().direct_replies
     asked = [turn.content for turn in run.history if turn.role == "user"]
     if not asked:
         return words.fixed_replies.nothing_asked.render(language)
@@ -320,7 +320,7 @@ def _introduced(part: Tokens) -> Tokens:
 
 @lru_cache(maxsize=1)
 def _rule() -> _Rule:
-    words = blueprints().direct_replies
+    words = prompt_config().direct_replies
     same = str.maketrans(words.traditional, words.simplified)
     fillers = vocabulary(words.messages.fillers, same)
     cues: dict[Kind, Phrases] = {}

@@ -14,7 +14,7 @@ from apps.agents.events import IntentResult
 from apps.agents.intent.direct_replies import checked_intent, direct_reply, standalone_question
 from apps.agents.messages import conversation, stage_prompt
 from apps.agents.model_calls import ask_embedded, check_not_filtered, reported_reply
-from apps.agents.prompts import blueprints
+from apps.agents.prompts import prompt_config
 from apps.agents.trimming import within_context
 from apps.llm.extractive.routing import asks_for_prompt
 
@@ -51,7 +51,7 @@ async def recognise_intent(model: BaseChatModel, run: RunContext) -> IntentResul
         InvalidIntentError: the output breaks the contract, also after the repair.
         AppError: the model failed.
     """
-    loaded = blueprints()
+    loaded = prompt_config()
     asking = model.bind(response_format={"type": "json_object"}).with_config(
         tags=[loaded.agent("intent").tag]
     )

@@ -1,8 +1,8 @@
 """What the agents are told, as the files of `config/` have it: read once, valid or refused."""
 
-from apps.agents.prompts.files import BlueprintError
-from apps.agents.prompts.forms import Blueprints, Stage, ToolBlueprint, Workflow
-from apps.agents.prompts.prompt_config import (
+from apps.agents.prompts.files import Language, Localized, PromptConfigError
+from apps.agents.prompts.forms import PromptConfig, Stage, ToolForm, Workflow
+from apps.agents.prompts.loading import (
     CONFIG_DIR,
     FLOW_ORDER,
     LANGUAGES,
@@ -10,11 +10,10 @@ from apps.agents.prompts.prompt_config import (
     STAGE_TOOLS,
     TEXT_PLACES,
     TOOL_PARAMETERS,
-    blueprints,
-    load_blueprints,
+    load_prompt_config,
+    prompt_config,
     prompt_file,
 )
-from apps.agents.prompts.texts import Language, Localized
 
 __all__ = [
     "CONFIG_DIR",
@@ -24,14 +23,14 @@ __all__ = [
     "STAGE_TOOLS",
     "TEXT_PLACES",
     "TOOL_PARAMETERS",
-    "BlueprintError",
-    "Blueprints",
     "Language",
     "Localized",
+    "PromptConfig",
+    "PromptConfigError",
     "Stage",
-    "ToolBlueprint",
+    "ToolForm",
     "Workflow",
-    "blueprints",
-    "load_blueprints",
+    "load_prompt_config",
+    "prompt_config",
     "prompt_file",
 ]

@@ -1,16 +1,16 @@
 """Reads files of `config/`; a mistake is one line that names file, key and reason.
 
-Knows nothing of what the files mean.
+They are made of strict parts and texts in both languages. Knows nothing of what they mean.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import unicodedata
+from string import Template
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ValidationError
-
-from apps.agents.prompts.texts import has_controls
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +31,43 @@ _REASONS = {
 }
 
 
-class BlueprintError(Exception):
+Language = Literal["zh", "en"]
+
+
+def has_controls(text: str) -> bool:
+    """Whether `text` has signs that no prompt may hold: controls, or halves of a character."""
+    return any(unicodedata.category(char) in ("Cc", "Cs") for char in text if char not in "\n\t")
+
+
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise ValueError("is empty")
+    if has_controls(text):
+        raise ValueError("holds a control character")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_filled)]
+
+
+class Strict(BaseModel):
+    """A part of a configuration file; unknown keys are mistakes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Localized(Strict):
+    """One text in both languages, with `$places`."""
+
+    zh: Text
+    en: Text
+
+    def render(self, language: Language, /, **places: object) -> str:
+        """Return the text of `language` with its places filled."""
+        return Template(getattr(self, language)).substitute(places)
+
+
+class PromptConfigError(Exception):
     """A file of `config/` is missing or wrong; the message is one line for an operator."""
 
     def __init__(self, message: str) -> None:
@@ -56,20 +92,20 @@ def read_text(folder: Path, file: str) -> str:
     """Return the text of a file.
 
     Raises:
-        BlueprintError: it is missing, unreadable, no UTF-8 text or empty.
+        PromptConfigError: it is missing, unreadable, no UTF-8 text or empty.
     """
     try:
         text = (folder / file).read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise BlueprintError(f"{file}: is missing") from None
+        raise PromptConfigError(f"{file}: is missing") from None
     except OSError:
-        raise BlueprintError(f"{file}: cannot be read") from None
+        raise PromptConfigError(f"{file}: cannot be read") from None
     except UnicodeDecodeError:
-        raise BlueprintError(f"{file}: is not UTF-8 text") from None
+        raise PromptConfigError(f"{file}: is not UTF-8 text") from None
     if not text.strip():
-        raise BlueprintError(f"{file}: is empty")
+        raise PromptConfigError(f"{file}: is empty")
     if has_controls(text):
-        raise BlueprintError(f"{file}: holds a control character")
+        raise PromptConfigError(f"{file}: holds a control character")
     return text
 
 
@@ -77,21 +113,21 @@ def read_yaml[M: BaseModel](folder: Path, file: str, form: type[M], *, top_word:
     """Return the content of a YAML file in its form; `top_word` says what its outer keys are.
 
     Raises:
-        BlueprintError: as `read_text`, or it is no YAML, or breaks the form.
+        PromptConfigError: as `read_text`, or it is no YAML, or breaks the form.
     """
     try:
         data = yaml.load(read_text(folder, file), Loader=_Loader)  # noqa: S506 - a safe loader
     except yaml.MarkedYAMLError as error:
         line = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
         reason = f": {error.problem}{line}" if error.problem else line
-        raise BlueprintError(f"{file}: is not valid YAML{reason}") from None
+        raise PromptConfigError(f"{file}: is not valid YAML{reason}") from None
     except (yaml.YAMLError, ValueError, AttributeError, RecursionError):
         # The 30th of February, no date at all, thousands of brackets.
-        raise BlueprintError(f"{file}: is not valid YAML") from None
+        raise PromptConfigError(f"{file}: is not valid YAML") from None
     try:
         return form.model_validate(data)
     except ValidationError as error:
-        raise BlueprintError(f"{file}: {_sentence(error, top_word)}") from None
+        raise PromptConfigError(f"{file}: {_sentence(error, top_word)}") from None
 
 
 def _sentence(error: ValidationError, top_word: str) -> str:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, create_model
-
-from apps.agents.prompts.direct_reply_words import (
-    DirectReplyWords,  # noqa: TC001 - pydantic reads the field type
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    create_model,
+    model_validator,
 )
-from apps.agents.prompts.texts import Language, Localized, Strict, Text
+
+from apps.agents.prompts.files import Language, Localized, Strict, Text
 from apps.llm.endpoints.retries import RetryPolicy
 
 Stage = Literal["intent", "execution", "organization"]
@@ -32,7 +36,7 @@ def _one_word(name: str) -> str:
     return name
 
 
-class AgentBlueprint(Strict):
+class AgentForm(Strict):
     """Who an agent is and which tools it may use."""
 
     name: Annotated[Text, AfterValidator(_one_word)]
@@ -42,7 +46,7 @@ class AgentBlueprint(Strict):
     tools: tuple[str, ...]
 
 
-class TaskBlueprint(Strict):
+class TaskForm(Strict):
     """What a stage is asked to do."""
 
     description: Localized
@@ -55,7 +59,7 @@ class ToolParameter(Strict):
     description: Localized
 
 
-class ToolBlueprint(Strict):
+class ToolForm(Strict):
     """How a tool presents itself to a model; all parameters are required."""
 
     description: Localized
@@ -205,27 +209,117 @@ class Texts(Strict):
 class Agents(Strict):
     """The agents by stage."""
 
-    intent: AgentBlueprint
-    execution: AgentBlueprint
-    organization: AgentBlueprint
+    intent: AgentForm
+    execution: AgentForm
+    organization: AgentForm
 
 
 class Tasks(Strict):
     """The tasks by stage."""
 
-    intent: TaskBlueprint
-    execution: TaskBlueprint
-    organization: TaskBlueprint
+    intent: TaskForm
+    execution: TaskForm
+    organization: TaskForm
 
 
 class Tools(Strict):
     """The tools by name."""
 
-    search_knowledge_base: ToolBlueprint
-    research: ToolBlueprint
+    search_knowledge_base: ToolForm
+    research: ToolForm
 
 
-class Blueprints(Strict):
+Talk = Literal["greeting", "thanks", "farewell", "assent", "identity"]
+Kind = Talk | Literal["product", "conversation", "instructions"]
+
+
+def _split(listed: object) -> object:
+    if not isinstance(listed, str):
+        return listed
+    return tuple(phrase.strip() for phrase in listed.split(",") if phrase.strip())
+
+
+Phrases = Annotated[tuple[str, ...], BeforeValidator(_split)]  # "hello, good morning, 你好"
+
+
+class TalkWords(Strict):
+    """A part of a message is of a kind when it has a cue and else only these words."""
+
+    cues: Phrases
+    words: Phrases
+
+
+class MessageWords(Strict):
+    """The kinds of messages, in rising order of what they ask for, and what stands in all."""
+
+    fillers: Phrases
+    thanks: TalkWords
+    farewell: TalkWords
+    greeting: TalkWords
+    assent: TalkWords
+    identity: TalkWords
+    product: TalkWords
+    conversation: TalkWords
+    instructions: TalkWords
+
+
+class ReplyWords(Strict):
+    """What replies may say.
+
+    `never` are pieces of text that no reply has; `claims` about the documents need a condition.
+    """
+
+    never: Phrases
+    courtesy: Phrases
+    claims: Phrases
+    conditions: Phrases
+    agreement: Phrases
+    conversation: Phrases
+
+
+class Attribution(Strict):
+    """What tells whose words a sentence repeats."""
+
+    speakers: Phrases
+    sayings: Phrases
+    headings: Phrases
+
+
+class FixedReplies(Strict):
+    """What is said instead of a refused reply, per kind of message."""
+
+    greeting: Localized
+    thanks: Localized
+    farewell: Localized
+    assent: Localized
+    identity: Localized
+    instructions: Localized
+    conversation: Localized
+    nothing_asked: Localized
+
+
+class DirectReplyWords(Strict):
+    """The whole file; the two rows of characters correspond."""
+
+    product: Localized
+    fixed_replies: FixedReplies
+    recalled_messages: Annotated[int, Field(strict=True, ge=1, le=20)]
+    recalled_chars: Annotated[int, Field(strict=True, ge=1, le=1000)]
+    messages: MessageWords
+    introductions: Phrases
+    replies: ReplyWords
+    attribution: Attribution
+    traditional: Text
+    simplified: Text
+
+    @model_validator(mode="after")
+    def _check_characters(self) -> Self:
+        if len(self.traditional) != len(self.simplified):
+            raise ValueError("traditional and simplified must have as many characters")
+        return self
+
+
+class PromptConfig(Strict):
     """Everything in `config/`, valid."""
 
     agents: Agents
@@ -236,10 +330,10 @@ class Blueprints(Strict):
     direct_replies: DirectReplyWords
     prompts: dict[str, Localized]
 
-    def agent(self, stage: Stage) -> AgentBlueprint:
+    def agent(self, stage: Stage) -> AgentForm:
         """Return the agent of a stage."""
-        blueprint: AgentBlueprint = getattr(self.agents, stage)
-        return blueprint
+        form: AgentForm = getattr(self.agents, stage)
+        return form
 
     def system_prompt(
         self, stage: Stage, language: Language, *, profile: str, **places: object

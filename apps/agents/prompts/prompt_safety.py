@@ -27,7 +27,7 @@ _OPENING = re.compile(r"[<＜﹤]|\[(?=\s*/?\s*INST\s*\])", re.IGNORECASE)
 _UNSEEN = re.compile(f"[{INVISIBLE}]+")
 
 
-def defused(text: str) -> str:
+def as_data(text: str) -> str:
     """Return document text that can neither end its block nor pass for one of our labels."""
     text = without_labels(text)
 

@@ -20,7 +20,7 @@ from apps.agents.model_calls import (
     ai_message,
     check_not_filtered,
 )
-from apps.agents.prompts import blueprints
+from apps.agents.prompts import prompt_config
 from apps.agents.research.searches import searched
 from apps.core.passages import Passage  # noqa: TC001 - read at run time
 
@@ -37,7 +37,7 @@ def build_research_agent(
     model: BaseChatModel, language: Language
 ) -> CompiledStateGraph[Any, RunContext, Any, Any]:
     """Return the agent; a run's own values come with its RunContext."""
-    blueprint = blueprints().agent("execution")
+    form = prompt_config().agent("execution")
     links = (
         *(RequireSearch(), LimitSearches(), RetryMalformedCalls()),
         CallModel("execution", check_not_filtered),
@@ -47,19 +47,19 @@ def build_research_agent(
         [search_tool(language)],
         middleware=[Chain(*links)],
         context_schema=RunContext,
-        name=blueprint.name,
+        name=form.name,
     )
-    return agent.with_config(tags=[blueprint.tag], run_name=blueprint.name)
+    return agent.with_config(tags=[form.tag], run_name=form.name)
 
 
 def search_tool(language: Language) -> StructuredTool:
     """Return the agent's only tool, one search among the asker's documents."""
-    blueprint = blueprints().tools.search_knowledge_base
+    form = prompt_config().tools.search_knowledge_base
     return StructuredTool.from_function(
         coroutine=_search,
         name=SEARCH_TOOL,
-        description=blueprint.description.render(language),
-        args_schema=blueprint.parameters_model(SEARCH_TOOL, language),
+        description=form.description.render(language),
+        args_schema=form.parameters_model(SEARCH_TOOL, language),
         response_format="content_and_artifact",
     )
 
@@ -84,7 +84,7 @@ class LimitSearches(AgentMiddleware[Any, Any]):
         left = run.limits.max_searches - len(made)
         replies = [m for m in request.messages if isinstance(m, AIMessage)]
         asked = sum(not is_first_search(reply) for reply in replies)
-        if left <= 0 or asked >= blueprints().workflow.research_model_calls:
+        if left <= 0 or asked >= prompt_config().workflow.research_model_calls:
             return ModelResponse(result=[AIMessage(content="")])
         response = await handler(request)
         message = ai_message(response)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from apps.agents.prompts import blueprints
+from apps.agents.prompts import prompt_config
 from apps.core.passages import Evidence, Passage, Source
 from apps.core.text.asking import asks, coverage
 from apps.core.text.words import language_of, terms
@@ -56,7 +56,7 @@ def ends_research(question: str, found: Sequence[Passage], *, threshold: float |
 
 
 def _is_simple(question: str) -> bool:
-    rule = blueprints().workflow.early_search.simple_question
+    rule = prompt_config().workflow.early_search.simple_question
     compound = getattr(rule.compound_words, language_of(question))
     return (
         len(asks(question)) == 1
@@ -66,7 +66,7 @@ def _is_simple(question: str) -> bool:
 
 
 def _is_covered(question: str, found: Sequence[Passage]) -> bool:
-    rule = blueprints().workflow.early_search.sufficient_evidence
+    rule = prompt_config().workflow.early_search.sufficient_evidence
     least: float = getattr(rule.least_coverage, language_of(question))
     texts = (f"{passage.heading_path}\n{passage.content}" for passage in found[: rule.passages])
     return any(coverage(question, text) >= least for text in texts)

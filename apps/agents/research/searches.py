@@ -17,7 +17,7 @@ from uuid import uuid4
 from apps.agents.events import ToolCalled, ToolReturned
 from apps.agents.messages import FIRST_CALL_PREFIX, SEARCH_TOOL
 from apps.agents.model_calls import reported_calls
-from apps.agents.prompts import blueprints
+from apps.agents.prompts import prompt_config
 from apps.core.errors import AppError
 from apps.core.passages import Search
 
@@ -91,7 +91,7 @@ class EarlySearch:
             logger.error("a search that was not needed failed", exc_info=result)
 
     async def _search(self) -> list[Passage]:
-        kept = blueprints().workflow.early_search.remembered_passages
+        kept = prompt_config().workflow.early_search.remembered_passages
         return await _find(self._run, self.query, call_id=self.call_id, remembered=kept)
 
 

@@ -12,7 +12,7 @@ from langchain_core.messages import HumanMessage
 from apps.agents.events import ExecutionResult
 from apps.agents.messages import first_search, source_name
 from apps.agents.model_calls import ask_embedded
-from apps.agents.prompts import blueprints
+from apps.agents.prompts import prompt_config
 from apps.agents.research.evidence import ends_research, is_sufficient, merge_evidence
 from apps.agents.research.searches import searched
 
@@ -44,7 +44,7 @@ async def research_embedded(
         AppError: a search failed.
     """
     searches = [first]
-    for _ in range(blueprints().workflow.research_model_calls):
+    for _ in range(prompt_config().workflow.research_model_calls):
         if len(searches) >= run.limits.max_searches:
             break
         ask = partial(model.next_query, question, tuple(searches))
@@ -81,7 +81,7 @@ def execution_result(evidence: Evidence, run: RunContext, ended_by: EndedBy) -> 
     is_enough = is_sufficient(evidence, run.limits.evidence_threshold)
     return ExecutionResult(
         status="SUCCESS" if is_enough else "PARTIAL",
-        execution_summary=blueprints().texts.execution_summary.render(
+        execution_summary=prompt_config().texts.execution_summary.render(
             run.user.language, searches=len(evidence.queries), passages=len(evidence.sources)
         ),
         execution_data={
@@ -107,7 +107,7 @@ def _evidence(
 ) -> Evidence:
     """Return the merged evidence; without a `summary` it lists queries and sources."""
     evidence = merge_evidence(question, searches, max_sources=run.limits.max_sources)
-    brief = blueprints().texts.report_brief.render(
+    brief = prompt_config().texts.report_brief.render(
         run.user.language,
         queries="; ".join(evidence.queries),
         sources="; ".join(f"{s.label} {source_name(s.passage)}" for s in evidence.sources) or "-",

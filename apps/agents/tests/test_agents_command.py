@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from apps.agents.prompts import FLOW_ORDER, LANGUAGES, blueprints
+from apps.agents.prompts import FLOW_ORDER, LANGUAGES, prompt_config
 from kbqa_project import env
 
 
@@ -29,7 +29,7 @@ def test_text_fits_a_terminal_and_holds_every_text(language: Any) -> None:
     text = shown("--language", language, "--prompts")
     assert max(columns(line) for line in text.splitlines()) <= 80
     flowing = "".join(text.split())
-    loaded = blueprints()
+    loaded = prompt_config()
     for stage in FLOW_ORDER:
         agent, task = loaded.agent(stage), getattr(loaded.tasks, stage)
         texts = [agent.role, agent.goal, task.description]
@@ -60,7 +60,7 @@ def test_json_tells_agents_models_and_tools() -> None:
         ("organization", "main_agent", "extractive"),
     ]
     (tool,) = stages[1]["tools"]
-    description = blueprints().tools.search_knowledge_base.parameters["query"].description.en
+    description = prompt_config().tools.search_knowledge_base.parameters["query"].description.en
     assert (tool["name"], tool["parameters"]["required"]) == ("search_knowledge_base", ["query"])
     assert tool["parameters"]["properties"]["query"] == {
         "description": description,
@@ -86,7 +86,7 @@ def test_json_tells_limits_and_policies() -> None:
         "run": 180,
         "embedding": 30,
     }
-    rules = blueprints().workflow.model_dump(mode="json", exclude={"stages"})
+    rules = prompt_config().workflow.model_dump(mode="json", exclude={"stages"})
     assert (told["rules"], told["is_traced"]) == (rules, False)
 
 

@@ -19,9 +19,9 @@ from apps.agents.intent.direct_replies import (
 from apps.agents.prompts import (
     CONFIG_DIR,
     LANGUAGES,
-    BlueprintError,
-    blueprints,
-    load_blueprints,
+    PromptConfigError,
+    load_prompt_config,
+    prompt_config,
 )
 from apps.agents.tests.conftest import USER, fixed_search, passage, run_flow
 from tests.fault_server import FaultServer
@@ -43,7 +43,7 @@ DISHONEST = [
 LIMITS = RunLimits(top_k=5, max_searches=3, max_sources=8, evidence_threshold=None)
 # What has no fixed reply goes to the documents; these messages are small talk by themselves.
 SMALL_TALK = {"assent", "farewell", "greeting", "thanks", "identity", "product", "conversation"}
-FIXED = blueprints().direct_replies.fixed_replies
+FIXED = prompt_config().direct_replies.fixed_replies
 
 
 def turns(name: str = "") -> list[Turn]:
@@ -143,7 +143,7 @@ def test_refused_reply_to_small_talk_becomes_the_fixed_one(message: str, fixed: 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_description_of_the_product_is_an_allowed_reply(language: str) -> None:
     message = {"zh": "你支持哪些格式？", "en": "Which formats do you support?"}[language]
-    description = getattr(blueprints().direct_replies.product, language)
+    description = getattr(prompt_config().direct_replies.product, language)
     assert is_allowed(description, run_of(message))
 
 
@@ -241,7 +241,7 @@ async def test_small_talk_never_ends_in_a_refusal(
 ) -> None:
     outcome, text, prompt = await flow(use_endpoint, message, reply)
     assert (outcome, text) == ("direct", shown)
-    assert blueprints().direct_replies.product.zh in prompt
+    assert prompt_config().direct_replies.product.zh in prompt
 
 
 @pytest.mark.parametrize(
@@ -270,6 +270,6 @@ def test_mistake_in_the_words_is_one_line(tmp_path: Path, old: str, new: str, li
     text = file.read_text(encoding="utf-8")
     assert old in text
     file.write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(BlueprintError) as caught:
-        load_blueprints(folder)
+    with pytest.raises(PromptConfigError) as caught:
+        load_prompt_config(folder)
     assert str(caught.value) == line

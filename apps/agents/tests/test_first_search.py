@@ -18,7 +18,7 @@ from apps.agents.events import (
     Turn,
 )
 from apps.agents.flow import answer_question
-from apps.agents.prompts import blueprints
+from apps.agents.prompts import prompt_config
 from apps.agents.tests.conftest import USER, Run, fixed_search, passage, run_flow
 from apps.agents.tests.test_flow_faults import (
     ANSWER,
@@ -254,11 +254,11 @@ async def test_embedded_model_researches_without_the_rule() -> None:
 async def test_stage_that_takes_too_long_fails_the_run(
     use_endpoint: Use, monkeypatch: pytest.MonkeyPatch, stage: str, turns: list[dict[str, Any]]
 ) -> None:
-    loaded = blueprints()
+    loaded = prompt_config()
     limits = loaded.workflow.stage_timeout_s.model_copy(update={stage: 0.3})
     workflow = loaded.workflow.model_copy(update={"stage_timeout_s": limits})
     changed = loaded.model_copy(update={"workflow": workflow})
-    monkeypatch.setattr("apps.agents.model_calls.blueprints", lambda: changed)
+    monkeypatch.setattr("apps.agents.model_calls.prompt_config", lambda: changed)
     with FaultServer(script(*turns)) as server:
         use_endpoint(server)
         run = await run_flow(COMPOUND, SEARCH)
@@ -269,11 +269,11 @@ async def test_stage_that_takes_too_long_fails_the_run(
 async def test_retries_are_those_of_the_workflow(
     use_endpoint: Use, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loaded = blueprints()
+    loaded = prompt_config()
     once = loaded.workflow.endpoint_retries.model_copy(update={"further_tries": 0})
     workflow = loaded.workflow.model_copy(update={"endpoint_retries": once})
     changed = loaded.model_copy(update={"workflow": workflow})
-    monkeypatch.setattr("apps.agents.graph.blueprints", lambda: changed)
+    monkeypatch.setattr("apps.agents.graph.prompt_config", lambda: changed)
     with FaultServer(script({"http": 503, "headers": {"Retry-After": "0"}})) as server:
         use_endpoint(server)
         run = await run_flow(SIMPLE, SEARCH)

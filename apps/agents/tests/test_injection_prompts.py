@@ -13,7 +13,7 @@ import pytest
 
 from apps.agents.events import RunFinished, Turn
 from apps.agents.flow import answer_question
-from apps.agents.prompts.prompt_safety import defused
+from apps.agents.prompts.prompt_safety import as_data
 from apps.agents.tests.conftest import USER, fixed_search, passage
 from apps.agents.tests.hostile_texts import NAMES, TEXTS
 from apps.agents.tests.test_context import HOSTILE
@@ -107,7 +107,7 @@ async def test_document_text_stays_in_its_block(
     plain = await requests_of(question, holding(HARMLESS))
     hostile = await requests_of(question, holding(text))
     assert any(HARMLESS in content for content in contents(plain))
-    assert swapped(plain, HARMLESS, defused(text)) == hostile
+    assert swapped(plain, HARMLESS, as_data(text)) == hostile
     assert [tags_of(c) for c in contents(plain)] == [tags_of(c) for c in contents(hostile)]
     assert not any(
         re.search(r"S\s?[9９]\s?\W?[\])】］]", content) for content in contents(hostile)
@@ -129,7 +129,7 @@ async def test_document_text_is_between_its_delimiters_only(requests_of: Request
 async def test_file_name_is_one_line_of_data(requests_of: RequestsOf, name: str) -> None:
     plain = await requests_of(COMPOUND, holding("x"))
     hostile = await requests_of(COMPOUND, holding("x", name))
-    shown = defused(name).replace("\n", " ")
+    shown = as_data(name).replace("\n", " ")
     assert swapped(plain, NAME, shown) == hostile
     assert [tags_of(c) for c in contents(plain)] == [tags_of(c) for c in contents(hostile)]
 

@@ -12,8 +12,8 @@ from apps.agents.prompts import (
     CONFIG_DIR,
     FLOW_ORDER,
     PLACES,
-    BlueprintError,
-    load_blueprints,
+    PromptConfigError,
+    load_prompt_config,
 )
 
 FILES = sorted(str(p.relative_to(CONFIG_DIR)) for p in CONFIG_DIR.rglob("*") if p.is_file())
@@ -28,8 +28,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def mistake(folder: Path) -> str:
-    with pytest.raises(BlueprintError) as caught:
-        load_blueprints(folder)
+    with pytest.raises(PromptConfigError) as caught:
+        load_prompt_config(folder)
     return str(caught.value)
 
 
@@ -40,7 +40,7 @@ def change(folder: Path, file: str, old: str, new: str) -> None:
 
 
 def test_shipped_files_are_valid_and_complete() -> None:
-    loaded = load_blueprints(CONFIG_DIR)
+    loaded = load_prompt_config(CONFIG_DIR)
     assert loaded.workflow.stages == FLOW_ORDER
     assert set(loaded.prompts) == set(PLACES)
 

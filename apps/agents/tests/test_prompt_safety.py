@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from apps.agents.prompts.prompt_safety import defused
+from apps.agents.prompts.prompt_safety import as_data
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ from apps.agents.prompts.prompt_safety import defused
     ],
 )
 def test_delimiter_in_any_spelling_is_broken(text: str, shown: str) -> None:
-    assert defused(text) == shown
+    assert as_data(text) == shown
 
 
 @pytest.mark.parametrize(
@@ -45,11 +45,11 @@ def test_delimiter_in_any_spelling_is_broken(text: str, shown: str) -> None:
     ],
 )
 def test_other_text_stays_as_it_is(text: str) -> None:
-    assert defused(text) == text
+    assert as_data(text) == text
 
 
 @pytest.mark.parametrize(
     "label", ["[S9]", "【S9】", "［Ｓ９］", "[S\u200b9]", r"\[S9\]", "[[S9]]"]
 )
 def test_label_in_any_spelling_is_taken_out(label: str) -> None:
-    assert defused(f"a{label}b") == "ab"
+    assert as_data(f"a{label}b") == "ab"

@@ -1,7 +1,7 @@
 """Loads and validates `config/`: all roles, tasks, prompts, tools and fixed texts of the agents.
 
 What the flow cannot do is refused here: a missing file, key, language or placeholder, an unknown
-one, another order of stages or another set of tools is a `BlueprintError`, one line that names
+one, another order of stages or another set of tools is a `PromptConfigError`, one line that names
 file and key.
 """
 
@@ -14,16 +14,22 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
-from apps.agents.prompts.direct_reply_words import DirectReplyWords
-from apps.agents.prompts.files import BlueprintError, read_text, read_yaml
-from apps.agents.prompts.forms import Agents, Blueprints, Tasks, Texts, Tools, Workflow
-from apps.agents.prompts.texts import Localized
+from apps.agents.prompts.files import Localized, PromptConfigError, read_text, read_yaml
+from apps.agents.prompts.forms import (
+    Agents,
+    DirectReplyWords,
+    PromptConfig,
+    Tasks,
+    Texts,
+    Tools,
+    Workflow,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from apps.agents.prompts.forms import AgentBlueprint, Stage, ToolBlueprint
-    from apps.agents.prompts.texts import Language
+    from apps.agents.prompts.files import Language
+    from apps.agents.prompts.forms import AgentForm, Stage, ToolForm
 
 LANGUAGES: tuple[Language, ...] = ("zh", "en")
 CONFIG_DIR = Path(__file__).parent / "config"
@@ -60,18 +66,18 @@ TEXT_PLACES: dict[str, frozenset[str]] = {
 
 
 @lru_cache(maxsize=1)
-def blueprints() -> Blueprints:
-    """Return the blueprints of this installation, loaded once."""
-    return load_blueprints(CONFIG_DIR)
+def prompt_config() -> PromptConfig:
+    """Return the prompts and rules of this installation, loaded once."""
+    return load_prompt_config(CONFIG_DIR)
 
 
-def load_blueprints(folder: Path) -> Blueprints:
+def load_prompt_config(folder: Path) -> PromptConfig:
     """Return the validated content of `folder`.
 
     Raises:
-        BlueprintError: one line that names the file and what is wrong with it.
+        PromptConfigError: one line that names the file and what is wrong with it.
     """
-    loaded = Blueprints(
+    loaded = PromptConfig(
         agents=read_yaml(folder, "agents.yaml", Agents, top_word="stage"),
         tasks=read_yaml(folder, "tasks.yaml", Tasks, top_word="stage"),
         tools=read_yaml(folder, "tools.yaml", Tools, top_word="tool"),
@@ -105,28 +111,28 @@ def _read_prompt(folder: Path, name: str) -> Localized:
 def _check_order(workflow: Workflow) -> None:
     if workflow.stages != FLOW_ORDER:
         order = ", ".join(FLOW_ORDER)
-        raise BlueprintError(f"workflow.yaml: stages: the flow knows this order only: {order}")
+        raise PromptConfigError(f"workflow.yaml: stages: the flow knows this order only: {order}")
 
 
 def _check_agents(agents: Agents) -> None:
     names: set[str] = set()
     for stage in FLOW_ORDER:
-        agent: AgentBlueprint = getattr(agents, stage)
+        agent: AgentForm = getattr(agents, stage)
         given, supported = frozenset(agent.tools), STAGE_TOOLS[stage]
         key = f"agents.yaml: {stage}"
         if unknown := sorted(given - TOOL_PARAMETERS.keys()):
-            raise BlueprintError(f"{key}.tools: unknown tool {unknown[0]}")
+            raise PromptConfigError(f"{key}.tools: unknown tool {unknown[0]}")
         if given != supported or len(agent.tools) != len(given):
             listed = ", ".join(sorted(supported))
-            raise BlueprintError(f"{key}.tools: the stage works with exactly [{listed}]")
+            raise PromptConfigError(f"{key}.tools: the stage works with exactly [{listed}]")
         if agent.name in names:
-            raise BlueprintError(f"{key}.name: another stage has this name")
+            raise PromptConfigError(f"{key}.name: another stage has this name")
         names.add(agent.name)
 
 
 def _check_parameters(tools: Tools) -> None:
     for name, expected in TOOL_PARAMETERS.items():
-        tool: ToolBlueprint = getattr(tools, name)
+        tool: ToolForm = getattr(tools, name)
         _check_names(f"tools.yaml: {name}.parameters", set(tool.parameters), expected, "parameter")
 
 
@@ -154,12 +160,14 @@ def _texts_of(part: object, key: str = "") -> Iterator[tuple[str, Localized]]:
 def _check_places(where: str, text: str, expected: frozenset[str]) -> None:
     template = Template(text)
     if not template.is_valid():
-        raise BlueprintError(f"{where}: a $ without a placeholder; write $$ for the sign itself")
+        raise PromptConfigError(
+            f"{where}: a $ without a placeholder; write $$ for the sign itself"
+        )
     _check_names(where, set(template.get_identifiers()), expected, "placeholder")
 
 
 def _check_names(where: str, found: set[str], expected: frozenset[str], word: str) -> None:
     if unknown := sorted(found - expected):
-        raise BlueprintError(f"{where}: unknown {word} {unknown[0]}")
+        raise PromptConfigError(f"{where}: unknown {word} {unknown[0]}")
     if missing := sorted(expected - found):
-        raise BlueprintError(f"{where}: the {word} {missing[0]} is missing")
+        raise PromptConfigError(f"{where}: the {word} {missing[0]} is missing")
