@@ -297,13 +297,9 @@ def _intent(owner: FaultServer, body: dict[str, Any]) -> str:
         return str(owner.intents.next()["text"])
     question = _question(body)
     reply = SMALL_TALK.get(question)
-    result = {
-        "route": "DIRECT_EXECUTION" if reply else "NEEDS_EXECUTION",
-        "intent_summary": "small talk" if reply else "question",
-        "assistant_text": reply,
-        "execution_brief": None if reply else question,
-        "safety_flags": [],
-    }
+    result = {"route": "NEEDS_EXECUTION"}
+    if reply:
+        result = {"route": "DIRECT_EXECUTION", "assistant_text": reply}
     return json.dumps(result, ensure_ascii=False)
 
 

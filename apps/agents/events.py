@@ -19,10 +19,14 @@ EndedBy = Literal["early_search", "research_agent"]
 
 
 class IntentResult(BaseModel):
-    """Stage 1 (002): where a message goes, and either the reply or the standalone question."""
+    """Stage 1 (002): where a message goes, and either the reply or the standalone question.
+
+    A model says only what the question does not: without `execution_brief` the question stands
+    alone. `checked_intent` fills both texts in.
+    """
 
     route: Literal["DIRECT_EXECUTION", "NEEDS_EXECUTION"]
-    intent_summary: str
+    intent_summary: str = ""
     assistant_text: str | None = None
     execution_brief: str | None = None
     safety_flags: list[str] = Field(default_factory=list)
@@ -31,8 +35,6 @@ class IntentResult(BaseModel):
     def _check_payload(self) -> Self:
         if self.route == "DIRECT_EXECUTION" and not (self.assistant_text or "").strip():
             raise ValueError("assistant_text is required for DIRECT_EXECUTION")
-        if self.route == "NEEDS_EXECUTION" and not (self.execution_brief or "").strip():
-            raise ValueError("execution_brief is required for NEEDS_EXECUTION")
         return self
 
 

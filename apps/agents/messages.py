@@ -28,13 +28,16 @@ FIRST_CALL_PREFIX = "first_"
 LONGEST_SUMMARY = 2000  # characters
 
 
-def stage_prompt(stage: Stage, run: RunContext) -> str:
-    """Return the system prompt of `stage` in the asker's language, with the profile as data."""
+def stage_prompt(stage: Stage, run: RunContext, *, product: str = "") -> str:
+    """Return the system prompt of `stage` in the asker's language, with the profile as data.
+
+    `product` is what the intent stage may say of the product.
+    """
     loaded, language = prompt_config(), run.user.language
     texts = loaded.texts
     partial = texts.partial_rule_open if run.is_research_open else texts.partial_rule
     places: dict[Stage, dict[str, object]] = {
-        "intent": {"product": loaded.direct_replies.product.render(language)},
+        "intent": {"product": product},
         "execution": {"max_searches": run.limits.max_searches},
         "organization": {
             "marker": loaded.workflow.insufficient_marker,
@@ -87,9 +90,11 @@ def search_content(passages: Sequence[Passage], run: RunContext) -> str:
 def evidence_content(evidence: Evidence, run: RunContext) -> str:
     """Return what the main agent reads: summary, numbered passages as data, usable labels."""
     labels = [source.label for source in evidence.sources]
-    return prompt_config().texts.evidence.render(
-        run.user.language,
-        summary=as_data(evidence.summary)[:LONGEST_SUMMARY],
+    texts, language = prompt_config().texts, run.user.language
+    said = as_data(evidence.summary)[:LONGEST_SUMMARY]
+    return texts.evidence.render(
+        language,
+        summary=texts.research_summary.render(language, summary=said) if said else "",
         passages=passage_block([source.passage for source in evidence.sources], labels),
         labels=" ".join(f"[{label}]" for label in labels),
     )

@@ -50,6 +50,7 @@ _PART = re.compile(r"[^,.!?;:~\n，。！？；：、…～]+[?？]?")
 _SENTENCE = re.compile(r"[^.!?;。！？；…\n]+[.!?;。！？；…]*")
 _LIST_MARK = re.compile(r"\s*(?:[-*•>]|#+|\d{1,2}[.)、）])\s*(?=\S)")
 _OPENING = re.compile(r"[:：\"“「『]")
+LONGEST_SUMMARY = 100  # characters
 _LONGEST_HAN_NAME, _LONGEST_NAME = 4, 2  # tokens of an introduced name
 
 
@@ -89,12 +90,17 @@ class _Said:
 
 
 def checked_intent(result: IntentResult, run: RunContext) -> IntentResult:
-    """Return `result`, or what becomes of it when its direct reply is not allowed.
+    """Return `result` whole, or what becomes of it when its direct reply is not allowed.
 
     A reply to small talk or about product or conversation is replaced by a fixed one; everything
     else is searched for.
     """
-    if result.route == "NEEDS_EXECUTION" or is_allowed(result.assistant_text or "", run):
+    summary = result.intent_summary.strip() or run.question[:LONGEST_SUMMARY]
+    result = result.model_copy(update={"intent_summary": summary})
+    brief = (result.execution_brief or "").strip() or run.question
+    if result.route == "NEEDS_EXECUTION":
+        return result.model_copy(update={"execution_brief": brief})
+    if is_allowed(result.assistant_text or "", run):
         return result
     if fixed := _fixed_reply(run):
         return result.model_copy(
@@ -105,8 +111,8 @@ def checked_intent(result: IntentResult, run: RunContext) -> IntentResult:
         )
     return IntentResult(
         route="NEEDS_EXECUTION",
-        intent_summary=result.intent_summary,
-        execution_brief=(result.execution_brief or "").strip() or run.question,
+        intent_summary=summary,
+        execution_brief=brief,
         safety_flags=[*result.safety_flags, REJECTED],
     )
 

@@ -11,7 +11,13 @@ from pydantic import ValidationError
 
 from apps.agents.errors import InvalidIntentError
 from apps.agents.events import IntentResult
-from apps.agents.intent.direct_replies import checked_intent, direct_reply, standalone_question
+from apps.agents.intent.direct_replies import (
+    LONGEST_SUMMARY,
+    checked_intent,
+    direct_reply,
+    message_kind,
+    standalone_question,
+)
 from apps.agents.messages import conversation, stage_prompt
 from apps.agents.model_calls import ask_embedded, check_not_filtered, reported_reply
 from apps.agents.prompts import prompt_config
@@ -23,9 +29,6 @@ if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
     from apps.agents.context import RunContext
-
-
-LONGEST_SUMMARY = 100  # characters
 
 
 async def intent_by_rules(run: RunContext) -> IntentResult:
@@ -55,7 +58,7 @@ async def recognise_intent(model: BaseChatModel, run: RunContext) -> IntentResul
     asking = model.bind(response_format={"type": "json_object"}).with_config(
         tags=[loaded.agent("intent").tag]
     )
-    prompt = SystemMessage(stage_prompt("intent", run))
+    prompt = SystemMessage(stage_prompt("intent", run, product=_product(run)))
 
     async def send(messages: list[BaseMessage]) -> AIMessage:
         with reported_reply(run, "intent"):
@@ -71,6 +74,15 @@ async def recognise_intent(model: BaseChatModel, run: RunContext) -> IntentResul
         note = loaded.texts.intent_invalid.render(run.user.language)
         messages = [*messages, AIMessage(reply.text), HumanMessage(note)]
     raise InvalidIntentError
+
+
+def _product(run: RunContext) -> str:
+    """Return what the product is where a direct reply may say so; others are refused anyway."""
+    if message_kind(run.question) is None:
+        return ""
+    loaded, language = blueprints(), run.user.language
+    product = loaded.direct_replies.product.render(language)
+    return loaded.texts.about_product.render(language, product=product)
 
 
 def _parsed(reply: AIMessage) -> IntentResult | None:

@@ -201,6 +201,8 @@ class Texts(Strict):
     search_result: Localized
     search_nothing: Localized
     evidence: Localized
+    research_summary: Localized
+    about_product: Localized
     research_done: Localized
     call_malformed: Localized
     intent_invalid: Localized
@@ -338,14 +340,17 @@ class PromptConfig(Strict):
     def system_prompt(
         self, stage: Stage, language: Language, *, profile: str, **places: object
     ) -> str:
-        """Return the system prompt of a stage; `places` fills those of its task prompt."""
+        """Return the system prompt of a stage; `places` fills those of its task prompt.
+
+        What all people share stands first: vendors keep the beginnings of prompts.
+        """
         agent = self.agent(stage)
         task: Localized = getattr(self.tasks, stage).description
-        frame = self.prompts["system"].render(
+        body = self.prompts[stage].render(language, task=task.render(language), **places)
+        return self.prompts["system"].render(
             language,
             profile=profile,
             role=agent.role.render(language),
             goal=agent.goal.render(language),
+            rules=body.strip(),
         )
-        body = self.prompts[stage].render(language, task=task.render(language), **places)
-        return f"{frame}\n{body}"

@@ -48,7 +48,7 @@ TOOL_PARAMETERS: dict[str, frozenset[str]] = {
 
 # The places that the code fills, per text.
 PLACES: dict[str, frozenset[str]] = {
-    "system": frozenset({"profile", "role", "goal"}),
+    "system": frozenset({"profile", "role", "goal", "rules"}),
     "intent": frozenset({"task", "product"}),
     "execution": frozenset({"task", "max_searches"}),
     "organization": frozenset({"task", "marker", "partial_rule"}),
@@ -60,6 +60,8 @@ TEXT_PLACES: dict[str, frozenset[str]] = {
     "report_brief": frozenset({"queries", "sources"}),
     "search_result": frozenset({"count", "passages"}),
     "evidence": frozenset({"summary", "passages", "labels"}),
+    "research_summary": frozenset({"summary"}),
+    "about_product": frozenset({"product"}),
     "research_done": frozenset({"marker"}),
     "fixed_replies.conversation": frozenset({"questions"}),
 }

@@ -55,6 +55,17 @@ def ends_research(question: str, found: Sequence[Passage], *, threshold: float |
     return _is_simple(question) and _is_covered(question, found)
 
 
+def telling(found: Sequence[Passage], *, top_k: int) -> tuple[Passage, ...]:
+    """Return the passages that a writer needs when they end the research, best first.
+
+    The best ones, those that `ends_research` looked at, hold the answer of 97 to 100 of 100
+    questions whose answer is found at all (docs/performance.md); the writer of an answer turns
+    back to the research for the others. Remembered passages, behind the `top_k`, stay.
+    """
+    most = blueprints().workflow.early_search.sufficient_evidence.passages
+    return (*found[: min(most, top_k)], *found[top_k:])
+
+
 def _is_simple(question: str) -> bool:
     rule = prompt_config().workflow.early_search.simple_question
     compound = getattr(rule.compound_words, language_of(question))

@@ -13,7 +13,12 @@ from apps.agents.events import ExecutionResult
 from apps.agents.messages import first_search, source_name
 from apps.agents.model_calls import ask_embedded
 from apps.agents.prompts import prompt_config
-from apps.agents.research.evidence import ends_research, is_sufficient, merge_evidence
+from apps.agents.research.evidence import (
+    ends_research,
+    is_sufficient,
+    merge_evidence,
+    telling,
+)
 from apps.agents.research.searches import searched
 
 if TYPE_CHECKING:
@@ -32,7 +37,8 @@ def research_early(question: str, first: Search, run: RunContext) -> Evidence | 
     """Return what the first search found when that is enough, without asking a model."""
     if not ends_research(question, first.passages, threshold=run.limits.evidence_threshold):
         return None
-    return _evidence(question, [first], run)
+    kept = replace(first, passages=telling(first.passages, top_k=run.limits.top_k))
+    return _evidence(question, [kept], run)
 
 
 async def research_embedded(
@@ -98,18 +104,21 @@ def execution_result(evidence: Evidence, run: RunContext, ended_by: EndedBy) -> 
                 for source in evidence.sources
             ],
         },
-        report_brief=evidence.summary,
+        report_brief=evidence.summary or _brief(evidence, run),
     )
 
 
 def _evidence(
     question: str, searches: Sequence[Search], run: RunContext, summary: str = ""
 ) -> Evidence:
-    """Return the merged evidence; without a `summary` it lists queries and sources."""
     evidence = merge_evidence(question, searches, max_sources=run.limits.max_sources)
-    brief = prompt_config().texts.report_brief.render(
+    return replace(evidence, summary=summary)
+
+
+def _brief(evidence: Evidence, run: RunContext) -> str:
+    """Return what stands for a summary that no model wrote: the queries and the sources."""
+    return prompt_config().texts.report_brief.render(
         run.user.language,
         queries="; ".join(evidence.queries),
         sources="; ".join(f"{s.label} {source_name(s.passage)}" for s in evidence.sources) or "-",
     )
-    return replace(evidence, summary=summary or brief)

@@ -193,7 +193,7 @@ async def test_calls_of_a_looping_model_are_bounded_and_all_reported(use_endpoin
 
 
 @pytest.mark.parametrize(
-    "bad", ["not json", "{}", '{"route": "NEEDS_EXECUTION", "intent_summary": "x"}', "[1]"]
+    "bad", ["not json", "{}", '{"route": "DIRECT_EXECUTION", "intent_summary": "x"}', "[1]"]
 )
 async def test_invalid_intent_is_repaired_once(use_endpoint: Use, bad: str) -> None:
     good = intent(route="NEEDS_EXECUTION", execution_brief="年假多少天？")
@@ -202,6 +202,33 @@ async def test_invalid_intent_is_repaired_once(use_endpoint: Use, bad: str) -> N
         use_endpoint(server)
         run = await run_flow(QUESTION, SEARCH)
     assert (run.error, run.text) == (None, "十五天[S1]。")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {},
+        {"execution_brief": None, "assistant_text": None},
+        {"execution_brief": " ", "intent_summary": " "},
+        {"execution_brief": QUESTION, "intent_summary": QUESTION, "safety_flags": []},
+    ],
+)
+async def test_intent_need_not_repeat_the_question(
+    use_endpoint: Use, said: dict[str, object]
+) -> None:
+    short = {"text": json.dumps({"route": "NEEDS_EXECUTION", **said}, ensure_ascii=False)}
+    with FaultServer(script(ANSWER, intent=[short])) as server:
+        use_endpoint(server)
+        run = await run_flow(QUESTION, SEARCH)
+    result = run.of(StageFinished)[0].result
+    assert result.model_dump() == {
+        "route": "NEEDS_EXECUTION",
+        "intent_summary": QUESTION,
+        "assistant_text": None,
+        "execution_brief": QUESTION,
+        "safety_flags": [],
+    }
+    assert run.text == "十五天[S1]。"
 
 
 async def test_intent_that_stays_invalid_fails_the_run(use_endpoint: Use) -> None:
