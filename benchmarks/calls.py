@@ -10,6 +10,7 @@ from benchmarks.corpus import questions, text_of
 from benchmarks.report import Figure, show
 from benchmarks.servers import stand_in_server
 from tests.fault_server import Pace
+from tests.prompt_tokens import prompt_tokens
 
 if TYPE_CHECKING:
     from tests.fault_server import FaultServer
@@ -40,17 +41,20 @@ def measure() -> list[Figure]:
 
 
 def _figures(kind: str, of_kind: list[str], client: Client, endpoint: FaultServer) -> list[Figure]:
-    waited, calls, tokens = [], [], []
+    waited, calls, counted, estimated = [], [], [], []
     for question in of_kind:
         endpoint.requests.clear()
         session = client.new_session()
         waited.append(client.ask(session, question).first_token_ms)
-        calls.append(sum(request.path.endswith("/completions") for request in endpoint.requests))
+        bodies = [sent.body for sent in endpoint.requests if sent.path.endswith("/completions")]
+        calls.append(len(bodies))
+        estimated.append(sum(map(prompt_tokens, bodies)))
         made = client.call("GET", f"/api/v1/sessions/{session}/costs")["calls"]
-        tokens.append(sum(call["input_tokens"] for call in made if call["kind"] == "chat"))
+        counted.append(sum(call["input_tokens"] for call in made if call["kind"] == "chat"))
     return [
         Figure(f"{kind}: chat calls before the first token", statistics.mean(calls), "calls"),
-        Figure(f"{kind}: prompt tokens of them", statistics.mean(tokens), "tokens"),
+        Figure(f"{kind}: prompt tokens of them", statistics.mean(estimated), "tokens"),
+        Figure(f"{kind}: the same as the stand-in counts", statistics.mean(counted), "tokens"),
         Figure(f"{kind}: first token, median", statistics.median(waited), "ms"),
     ]
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
@@ -14,8 +13,8 @@ from apps.agents.events import SourcesFound, ToolReturned, Turn
 from apps.agents.flow import answer_question
 from apps.agents.tests.conftest import USER, Run, fixed_search, passage
 from apps.agents.tests.test_flow_faults import script, text_turn
-from apps.llm.pricing.token_estimate import TOKENS_PER_MESSAGE, estimated_tokens
 from tests.fault_server import FaultServer
+from tests.prompt_tokens import prompt_tokens
 
 if TYPE_CHECKING:
     from apps.core.passages import Passage
@@ -46,18 +45,6 @@ def full_passages(question: str, filler: str) -> list[Passage]:
         )
         for rank, content in enumerate([text, *others])
     ]
-
-
-def prompt_tokens(body: dict[str, Any]) -> int:
-    """Estimate all that a request says to a model: messages, tool calls and schemas."""
-    sent = [
-        f"{message.get('content') or ''}{json.dumps(calls, ensure_ascii=False) if calls else ''}"
-        for message in body["messages"]
-        for calls in [message.get("tool_calls")]
-    ]
-    schemas = json.dumps(body["tools"], ensure_ascii=False) if "tools" in body else ""
-    estimated = sum(estimated_tokens(text) + TOKENS_PER_MESSAGE for text in sent)
-    return estimated + estimated_tokens(schemas)
 
 
 async def ask(language: str, question: str, history: tuple[Turn, ...] = ()) -> Run:
