@@ -80,7 +80,7 @@ def _product(run: RunContext) -> str:
     """Return what the product is where a direct reply may say so; others are refused anyway."""
     if message_kind(run.question) is None:
         return ""
-    loaded, language = blueprints(), run.user.language
+    loaded, language = prompt_config(), run.user.language
     product = loaded.direct_replies.product.render(language)
     return loaded.texts.about_product.render(language, product=product)
 

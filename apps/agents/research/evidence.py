@@ -62,7 +62,7 @@ def telling(found: Sequence[Passage], *, top_k: int) -> tuple[Passage, ...]:
     questions whose answer is found at all (docs/performance.md); the writer of an answer turns
     back to the research for the others. Remembered passages, behind the `top_k`, stay.
     """
-    most = blueprints().workflow.early_search.sufficient_evidence.passages
+    most = prompt_config().workflow.early_search.sufficient_evidence.passages
     return (*found[: min(most, top_k)], *found[top_k:])
 
 
