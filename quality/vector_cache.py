@@ -40,8 +40,8 @@ class VectorCache:
         def embed_query(model: EmbeddedEmbeddings, text: str) -> list[float]:
             return self._looked_up("q", [text], lambda missing: [query(model, missing[0])])[0]
 
-        setattr(EmbeddedEmbeddings, "embed_documents", embed_documents)  # noqa: B010 - for mypy
-        setattr(EmbeddedEmbeddings, "embed_query", embed_query)  # noqa: B010 - for mypy
+        EmbeddedEmbeddings.embed_documents = embed_documents
+        EmbeddedEmbeddings.embed_query = embed_query
 
     def _looked_up(self, kind: str, texts: list[str], embed: Embed) -> list[list[float]]:
         keys = [
