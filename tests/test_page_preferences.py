@@ -70,6 +70,11 @@ def test_language_without_pages_leaves_the_choice_to_the_browser(client):
     assert '<html lang="en">' in page(client, **{"Accept-Language": "en"})
 
 
+def test_profile_without_a_language_leaves_the_choice_to_the_browser(client):
+    change_profile(local_user(), bio="x", country="SG")
+    assert '<html lang="en">' in page(client, **{"Accept-Language": "en"})
+
+
 def test_api_speaks_the_language_that_the_program_asks_for(client):
     change_profile(local_user(), interface_language="en-GB")
     missing = client.get("/api/v1/sessions/00000000-0000-0000-0000-000000000000")

@@ -63,20 +63,19 @@ class PreferencesMiddleware(MiddlewareMixin):
     """
 
     def process_request(self, request: HttpRequest) -> None:
-        """Activate both; without a stored profile the installation's zone counts."""
+        """Activate both; without a chosen zone the installation's counts."""
         timezone.deactivate()
         if is_api(request) or request.path == HEALTH_PATH:
             return
         try:
             user = request.user
-            preferences = stored_preferences(user) if user.is_authenticated else None
+            preferences = stored_preferences(user) if user.is_authenticated else {}
         except DatabaseError:
             logger.warning("the profile cannot be read", exc_info=True)
             return
-        if preferences is None:
-            return
-        timezone.activate(preferences.timezone)
-        language = page_language(preferences.interface_language)
+        if "timezone" in preferences:
+            timezone.activate(preferences["timezone"])
+        language = page_language(preferences.get("interface_language", ""))
         if language is not None and settings.LANGUAGE_COOKIE_NAME not in request.COOKIES:
             translation.activate(language)
             request.LANGUAGE_CODE = language

@@ -40,31 +40,34 @@ LANGUAGE_TAGS = {"zh-hans": "zh-CN", "en": "en-US"}  # Django's language codes t
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """What the product reads of a profile; `is_stored` tells a choice from the defaults."""
+    """What the product reads of a profile; `chosen` names the preferences that are no default."""
 
     username: str
     bio: str | None
     preferences: PreferenceSettings
-    is_stored: bool
+    chosen: frozenset[str]
 
 
 def read_person(user: User) -> Person:
     """Return a person's profile; settings that cannot be read give the defaults and a log line."""
     profile = Profile.objects.filter(user=user).first()
     if profile is None:
-        return Person(user.get_username(), None, _defaults().preferences, is_stored=False)
-    kept = _settings_of(profile)
+        return Person(user.get_username(), None, _with_defaults({}), frozenset())
+    chosen = _chosen(_settings_of(profile))
     if _is_outdated(profile) and settings.ENV.settings_upgrade == "eager":
         _store_upgrade(profile)
     return Person(
-        profile.username or user.get_username(), profile.bio, kept.preferences, is_stored=True
+        profile.username or user.get_username(),
+        profile.bio,
+        _with_defaults(chosen),
+        frozenset(chosen),
     )
 
 
-def stored_preferences(user: User) -> PreferenceSettings | None:
-    """Return what a stored profile prefers, with one query; None without a profile."""
+def stored_preferences(user: User) -> dict[str, str]:
+    """Return by name what a stored profile prefers, defaults left out; one query."""
     profile = Profile.objects.filter(user=user).first()
-    return None if profile is None else _settings_of(profile).preferences
+    return {} if profile is None else _chosen(_settings_of(profile))
 
 
 def page_language(tag: str) -> str | None:
@@ -79,14 +82,12 @@ def page_language(tag: str) -> str | None:
 def change_profile(
     user: User, *, username: str | None = None, bio: str | None = None, **preferences: str | None
 ) -> Person:
-    """Change what is not None; settings are written in the latest version.
+    """Change what is not None and store nothing else; settings get the latest version.
 
     Raises:
         ValidationFailedError: a text is too long or a preference is not of its form.
     """
-    profile = Profile.objects.filter(user=user).first() or Profile(
-        user=user, settings=_defaults().model_dump(mode="json")
-    )
+    profile = Profile.objects.filter(user=user).first() or Profile(user=user)
     if username is not None:
         name = " ".join(clean_text(username).split())  # one line, in a header or a prompt
         profile.username = _text(name, "username", USERNAME_MAX_CHARS)
@@ -98,15 +99,19 @@ def change_profile(
     return read_person(user)
 
 
-def _defaults() -> ProfileSettingsV2:
+def _with_defaults(chosen: Mapping[str, str]) -> PreferenceSettings:
+    """Return the preferences with the installation's defaults for what is not chosen."""
     language = LANGUAGE_TAGS.get(settings.ENV.language, settings.ENV.language)
-    return ProfileSettingsV2(
-        preferences=PreferenceSettings(
-            interface_language=language,
-            ai_language=language,
-            timezone=settings.ENV.time_zone,
-        )
-    )
+    defaults = {
+        "interface_language": language,
+        "ai_language": language,
+        "timezone": settings.ENV.time_zone,
+    }
+    return PreferenceSettings(**defaults | dict(chosen))
+
+
+def _chosen(kept: ProfileSettingsV2) -> dict[str, str]:
+    return kept.preferences.model_dump(exclude_unset=True)
 
 
 def _settings_of(profile: Profile) -> ProfileSettingsV2:
@@ -114,7 +119,7 @@ def _settings_of(profile: Profile) -> ProfileSettingsV2:
         return upgraded(parse_profile_settings(profile.settings))
     except ValidationError:
         logger.warning("settings of the profile of %s are unreadable", profile.user_id)
-        return _defaults()
+        return ProfileSettingsV2()
 
 
 def _is_outdated(profile: Profile) -> bool:
@@ -129,21 +134,25 @@ def _store_upgrade(profile: Profile) -> None:
     except ValidationError:
         return
     Profile.objects.filter(pk=profile.pk, settings=profile.settings).update(
-        settings=latest.model_dump(mode="json")
+        settings=_stored_form(latest)
     )
 
 
 def _changed(kept: ProfileSettingsV2, changes: Mapping[str, str]) -> dict[str, Any]:
-    wanted = kept.preferences.model_dump() | dict(changes)
     try:
-        preferences = PreferenceSettings.model_validate(wanted)
+        preferences = PreferenceSettings(**_chosen(kept) | dict(changes))
     except ValidationError as error:
         mistakes = [
             f"{item['loc'][0]}: {item['msg'].removeprefix('Value error, ')}"
             for item in error.errors()
         ]
         raise ValidationFailedError(detail="; ".join(mistakes)) from None
-    return kept.model_copy(update={"preferences": preferences}).model_dump(mode="json")
+    return _stored_form(kept.model_copy(update={"preferences": preferences}))
+
+
+def _stored_form(kept: ProfileSettingsV2) -> dict[str, Any]:
+    """Return the settings as JSON, without the preferences that nobody chose."""
+    return kept.model_dump(mode="json") | {"preferences": _chosen(kept)}
 
 
 def _text(value: str, name: str, max_chars: int) -> str:

@@ -32,7 +32,7 @@ def patch(client, body):
 def test_person_without_a_profile_has_the_defaults_of_the_installation(user, settings):
     settings.ENV = load(language="en", time_zone="Europe/Berlin")
     person = read_person(user)
-    assert (person.username, person.bio, person.is_stored) == ("local", None, False)
+    assert (person.username, person.bio, person.chosen) == ("local", None, frozenset())
     assert person.preferences == PreferenceSettings(
         interface_language="en-US", ai_language="en-US", timezone="Europe/Berlin"
     )
@@ -50,12 +50,45 @@ def test_change_writes_the_latest_version_and_keeps_the_rest(user):
     assert (stored(user)["version"], stored(user)["privacy"]) == (2, {"a": 1})
 
 
+@pytest.mark.parametrize(
+    ("change", "preferences"),
+    [
+        ({"bio": "x"}, {}),
+        ({"timezone": "Asia/Tokyo"}, {"timezone": "Asia/Tokyo"}),
+        ({"country": "CN", "ai_language": "de"}, {"country": "CN", "ai_language": "de"}),
+    ],
+)
+def test_first_change_stores_only_what_it_was_given(user, settings, change, preferences):
+    change_profile(user, **change)
+    assert stored(user) == {
+        "version": 2,
+        "preferences": preferences,
+        "privacy": {},
+        "notification": {},
+        "safety": {},
+    }
+    assert read_person(user).chosen == set(preferences)
+
+    settings.ENV = load(language="en", time_zone="Europe/Berlin")
+
+    assert read_person(user).preferences == PreferenceSettings(
+        **{"interface_language": "en-US", "ai_language": "en-US", "timezone": "Europe/Berlin"}
+        | preferences
+    )
+
+
+def test_later_change_keeps_what_was_chosen_before(user):
+    change_profile(user, country="SG")
+    change_profile(user, timezone="Asia/Tokyo")
+    assert stored(user)["preferences"] == {"country": "SG", "timezone": "Asia/Tokyo"}
+
+
 def test_old_settings_are_upgraded_when_they_are_read(user):
     Profile.objects.create(user=user, settings=OLD)
     assert read_person(user).preferences.country == "SG"
     assert stored(user) == {
         "version": 2,
-        "preferences": PreferenceSettings(country="SG").model_dump(),
+        "preferences": {"country": "SG"},
         "privacy": {"a": 1},
         "notification": {},
         "safety": {},

@@ -58,17 +58,19 @@ def _cited_chunks(messages: Sequence[AgentChatMessage]) -> list[UUID]:
 
 
 def _context_of(owner: User) -> UserAgentContext:
-    """Return who asks; without a profile the language of the page counts."""
+    """Return who asks; where no language is chosen, that of the page counts."""
     person = read_person(owner)
-    preferences = person.preferences
     shown = translation.get_language() or settings.LANGUAGE_CODE
     page_language = LANGUAGE_TAGS.get(shown, shown)
+    pages = {"ai_language": page_language, "interface_language": page_language}
+    unchosen = {name: tag for name, tag in pages.items() if name not in person.chosen}
+    preferences = person.preferences.model_copy(update=unchosen)
     return UserAgentContext(
         user_id=owner.id,
         username=person.username,
-        ai_language=preferences.ai_language if person.is_stored else page_language,
+        ai_language=preferences.ai_language,
         bio=person.bio,
-        interface_language=preferences.interface_language if person.is_stored else page_language,
+        interface_language=preferences.interface_language,
         time_zone=preferences.timezone,
         country=preferences.country,
     )
