@@ -6,6 +6,7 @@ import json
 import uuid
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -16,6 +17,7 @@ from apps.accounts.models import Profile
 from apps.chat.models import AgentChatMessage, AgentChatSession, MessageSource, ModelCall
 from apps.core.web.admin import COUNT_LIMIT, BoundedPaginator
 from apps.documents.models import Chunk, Document, IndexJob
+from apps.llm.models import LLM, LLMFactory
 
 pytestmark = pytest.mark.django_db
 AUDITED = [
@@ -28,8 +30,10 @@ AUDITED = [
     "documents_indexjob",
     "documents_chunk",
     "documents_vectorindex",
+    "llm_llm",
+    "llm_llmfactory",
 ]
-EDITED = ["llm_llm", "llm_llmfactory", "accounts_user"]
+EDITED = ["accounts_user"]
 
 
 def add_rows():
@@ -81,6 +85,25 @@ def test_audited_tables_cannot_be_changed(client, table):
     assert client.post(url, {"title": "changed"}).status_code == 403
 
 
+@pytest.mark.parametrize("model", [LLM, LLMFactory])
+def test_catalogue_is_shown_with_the_reason_why_it_cannot_be_changed(client, model):
+    call_command("seed_catalogue")
+    row = model.objects.order_by("pk").first()
+    before = model.objects.filter(pk=row.pk).values().get()
+    name = f"admin:llm_{model._meta.model_name}"
+    pages = [reverse(f"{name}_changelist"), reverse(f"{name}_change", args=[row.pk])]
+    for language, reason in (("zh-hans", "程序只读取该文件"), ("en", "reads the file alone")):
+        shown = [client.get(page, headers={"Accept-Language": language}) for page in pages]
+        assert [reason in page.content.decode() for page in shown] == [True, True]
+        assert ["llm_catalog.yaml" in page.content.decode() for page in shown] == [True, True]
+    changes = {"name": "x", "request_url": "https://x.example", "model_code": "x"}
+    assert client.post(pages[1], changes).status_code == 403
+    assert (
+        client.post(reverse(f"{name}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403
+    )
+    assert model.objects.filter(pk=row.pk).values().get() == before
+
+
 def test_session_shows_its_visible_and_audit_messages(client):
     session = add_rows()
     page = client.get(reverse("admin:chat_agentchatsession_change", args=[session.id]))
@@ -120,6 +143,6 @@ def test_titles_count_in_english(client):
         client.get(reverse(name), headers={"Accept-Language": "en"}).content.decode()
         for name in ("admin:llm_llm_changelist", "admin:accounts_profile_changelist")
     ]
-    assert "Add model" in pages[0]
+    assert "Select model to view" in pages[0]
     assert "Select profile to view" in pages[1]
     assert "0 Profiles" in pages[1]

@@ -1,4 +1,4 @@
-"""The catalogue of vendors and models (000): seeded from a file, editable in the admin."""
+"""The catalogue of vendors and models (000): a copy of its file, for the admin to show."""
 
 from __future__ import annotations
 
