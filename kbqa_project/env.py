@@ -95,34 +95,34 @@ class Environment(BaseSettings):
     settings_upgrade: Literal["eager", "lazy"] = "eager"
 
     # Models (003 §16); without a key the embedded models are used
-    dashscope_api_key: ApiKey | None = None
-    dashscope_base_url: AnyHttpUrl | None = None
-    chat_api_key: ApiKey | None = None
-    chat_base_url: AnyHttpUrl | None = None
+    dashscope_api_key: ApiKey | None = None  # KBQA_DASHSCOPE_API_KEY
+    dashscope_base_url: AnyHttpUrl | None = None  # KBQA_DASHSCOPE_BASE_URL
+    chat_api_key: ApiKey | None = None  # KBQA_CHAT_API_KEY
+    chat_base_url: AnyHttpUrl | None = None  # KBQA_CHAT_BASE_URL
     chat_model: str = "qwen3.5-flash"
     intent_model: str | None = None
     execution_model: str | None = None
     organization_model: str | None = None
-    embedding_api_key: ApiKey | None = None
-    embedding_base_url: AnyHttpUrl | None = None
+    embedding_api_key: ApiKey | None = None  # KBQA_EMBEDDING_API_KEY
+    embedding_base_url: AnyHttpUrl | None = None  # KBQA_EMBEDDING_BASE_URL
     embedding_model: str = "text-embedding-v4"
     embedding_dim: Annotated[int, Field(ge=2, le=4096)] = 1024
     evidence_threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
     embedding_threads: Annotated[int, Field(ge=1, le=64)] = 2
 
     # Keys of the catalogue's vendors, for models that they serve
-    qwen_api_key: ApiKey | None = None
-    qwen_base_url: AnyHttpUrl | None = None
-    minimax_api_key: ApiKey | None = None
-    minimax_base_url: AnyHttpUrl | None = None
-    kimi_api_key: ApiKey | None = None
-    kimi_base_url: AnyHttpUrl | None = None
-    deepseek_api_key: ApiKey | None = None
-    deepseek_base_url: AnyHttpUrl | None = None
-    doubao_api_key: ApiKey | None = None
-    doubao_base_url: AnyHttpUrl | None = None
-    zai_api_key: ApiKey | None = None
-    zai_base_url: AnyHttpUrl | None = None
+    qwen_api_key: ApiKey | None = None  # KBQA_QWEN_API_KEY
+    qwen_base_url: AnyHttpUrl | None = None  # KBQA_QWEN_BASE_URL
+    minimax_api_key: ApiKey | None = None  # KBQA_MINIMAX_API_KEY
+    minimax_base_url: AnyHttpUrl | None = None  # KBQA_MINIMAX_BASE_URL
+    kimi_api_key: ApiKey | None = None  # KBQA_KIMI_API_KEY
+    kimi_base_url: AnyHttpUrl | None = None  # KBQA_KIMI_BASE_URL
+    deepseek_api_key: ApiKey | None = None  # KBQA_DEEPSEEK_API_KEY
+    deepseek_base_url: AnyHttpUrl | None = None  # KBQA_DEEPSEEK_BASE_URL
+    doubao_api_key: ApiKey | None = None  # KBQA_DOUBAO_API_KEY
+    doubao_base_url: AnyHttpUrl | None = None  # KBQA_DOUBAO_BASE_URL
+    zai_api_key: ApiKey | None = None  # KBQA_ZAI_API_KEY
+    zai_base_url: AnyHttpUrl | None = None  # KBQA_ZAI_BASE_URL
 
     prices_file: Path | None = None
 
@@ -216,10 +216,21 @@ class Environment(BaseSettings):
         """Return a model's endpoint at the address that serves all stages, or None."""
         return self._endpoint(self.chat_api_key, self.chat_base_url, model)
 
+    @property
+    def vendor_settings(self) -> dict[str, tuple[SecretStr | None, AnyHttpUrl | None]]:
+        """The own key and address of each vendor of the catalogue, as far as they are set."""
+        return {
+            "qwen": (self.qwen_api_key, self.qwen_base_url),
+            "minimax": (self.minimax_api_key, self.minimax_base_url),
+            "kimi": (self.kimi_api_key, self.kimi_base_url),
+            "deepseek": (self.deepseek_api_key, self.deepseek_base_url),
+            "doubao": (self.doubao_api_key, self.doubao_base_url),
+            "zai": (self.zai_api_key, self.zai_base_url),
+        }
+
     def vendor_endpoint(self, vendor: str, model: str, default_url: str) -> Endpoint | None:
         """Return a model's endpoint at a vendor whose own key is set, or None."""
-        key: SecretStr | None = getattr(self, f"{vendor}_api_key", None)
-        url: AnyHttpUrl | None = getattr(self, f"{vendor}_base_url", None)
+        key, url = self.vendor_settings.get(vendor, (None, None))
         if key is None:
             return None
         return Endpoint(key, str(url or default_url).rstrip("/"), model)

@@ -8,6 +8,7 @@ import tomllib
 import pytest
 
 import kbqa_project
+from apps.llm.endpoints.vendors import load_catalogue
 from kbqa_project.env import BASE_DIR, ConfigurationError, Environment, load
 from tests.server_process import manage
 
@@ -182,6 +183,26 @@ def test_one_key_serves_chat_and_embeddings():
         ("https://models.test/v1", "qwen3.5-flash"),
         ("https://models.test/v1", "text-embedding-v4"),
     ]
+
+
+def test_names_of_vendor_variables_stand_where_they_are_read():
+    source = (BASE_DIR / "kbqa_project" / "env.py").read_text()
+    general = ("dashscope", "chat", "embedding")
+    expected = {
+        f"KBQA_{vendor}_{kind}".upper(): f"{vendor}_{kind}"
+        for vendor in (*general, *load().vendor_settings)
+        for kind in ("api_key", "base_url")
+    }
+
+    named = re.findall(r"^    (\w+): .* # (KBQA_\w+)$", source, re.MULTILINE)
+
+    assert {variable: field for field, variable in named} == expected
+
+
+def test_each_vendor_of_the_catalogue_may_have_its_key():
+    vendors = [factory.name for factory in load_catalogue().factories]
+
+    assert sorted(load().vendor_settings) == sorted(vendors)
 
 
 @pytest.mark.parametrize(
