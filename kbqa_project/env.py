@@ -129,6 +129,8 @@ class Environment(BaseSettings):
     # Storage
     database_url: str | None = None
     milvus_uri: str | None = None
+    milvus_token: SecretStr | None = None
+    milvus_database: Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_]{0,254}$")] | None = None
 
     # Documents
     chunk_size: Annotated[int, Field(ge=50, le=4000)] = 500
@@ -197,6 +199,11 @@ class Environment(BaseSettings):
         scheme = urlsplit(self.milvus_uri or "").scheme
         if "://" in (self.milvus_uri or "") and scheme not in MILVUS_REMOTE_SCHEMES:
             mistakes.append("KBQA_MILVUS_URI: must be a folder or start with http:// or https://")
+        if (self.milvus_token or self.milvus_database) and not self.milvus_is_remote:
+            mistakes.append(
+                "KBQA_MILVUS_TOKEN, KBQA_MILVUS_DATABASE: need the address of a cluster in"
+                " KBQA_MILVUS_URI"
+            )
         return mistakes
 
     def _model_mistakes(self) -> list[str]:

@@ -29,7 +29,9 @@ def test_example_has_a_placeholder_for_every_variable():
 
 
 def test_example_holds_no_secret():
-    secrets = re.findall(r"^.*(?:KEY|PASSWORD|SECRET)=(.*)$", EXAMPLE.read_text(), re.MULTILINE)
+    secrets = re.findall(
+        r"^.*(?:KEY|PASSWORD|SECRET|TOKEN)=(.*)$", EXAMPLE.read_text(), re.MULTILINE
+    )
 
     assert set(secrets) == {""}
 
@@ -84,6 +86,17 @@ def test_commented_lines_of_the_example_show_the_defaults(monkeypatch, tmp_path)
                 "KBQA_DATABASE_URL: must have the form sqlite:///path/to/file",
                 "KBQA_MILVUS_URI: must be a folder or start with http:// or https://",
             ],
+        ),
+        (
+            {"MILVUS_TOKEN": "root:never-shown", "MILVUS_URI": "./vectors"},
+            [
+                "KBQA_MILVUS_TOKEN, KBQA_MILVUS_DATABASE: need the address of a cluster in"
+                " KBQA_MILVUS_URI"
+            ],
+        ),
+        (
+            {"MILVUS_DATABASE": "my-kb", "MILVUS_URI": "http://milvus.test"},
+            ["KBQA_MILVUS_DATABASE: String should match pattern '^[A-Za-z_][A-Za-z0-9_]{0,254}$'"],
         ),
         (
             {"CORS_ORIGINS": "*"},

@@ -16,7 +16,10 @@ from apps.documents.vectors.wire import auth_key, socket_path
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pydantic import SecretStr
+
     from apps.documents.vectors.store import VectorStore
+    from kbqa_project.env import Environment
 
 CLUSTER_TIMEOUT_S = 30.0
 POLL_INTERVAL_S = 0.1
@@ -24,8 +27,9 @@ POLL_INTERVAL_S = 0.1
 
 def vector_store() -> VectorStore:
     """Return the store of this installation: the owner's client, or a Milvus cluster."""
-    if settings.ENV.milvus_is_remote:
-        return _cluster(settings.ENV.milvus_uri)
+    env: Environment = settings.ENV
+    if env.milvus_is_remote:
+        return _cluster(str(env.milvus_uri), env.milvus_token, env.milvus_database or "")
     return _local(str(socket_path()), auth_key())
 
 
@@ -35,10 +39,10 @@ def _local(path: str, key: bytes) -> VectorStore:
 
 
 @cache
-def _cluster(uri: str) -> VectorStore:
+def _cluster(uri: str, token: SecretStr | None, database: str) -> VectorStore:
     from apps.documents.vectors.milvus import MilvusStore  # noqa: PLC0415 - imports pymilvus
 
-    return MilvusStore(uri, timeout_s=CLUSTER_TIMEOUT_S)
+    return MilvusStore(uri, timeout_s=CLUSTER_TIMEOUT_S, token=token, database=database)
 
 
 def ready_store(

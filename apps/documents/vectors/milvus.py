@@ -20,6 +20,7 @@ from apps.documents.vectors.records import StoreHealth, VectorHit, checked_matri
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from pydantic import SecretStr
     from pymilvus import MilvusClient
 
     from apps.documents.vectors.records import Vector, VectorRecord
@@ -33,9 +34,14 @@ SCOPE_MAX_LENGTH = 64
 
 
 class MilvusStore:
-    """A VectorStore on a Milvus client; the collection is made at the first `ensure`."""
+    """A VectorStore on a Milvus client; the collection is made at the first `ensure`.
 
-    def __init__(self, uri: str, *, timeout_s: float) -> None:
+    `token` (`user:password` or a key) and `database` are a cluster's; empty: none, its default.
+    """
+
+    def __init__(
+        self, uri: str, *, timeout_s: float, token: SecretStr | None = None, database: str = ""
+    ) -> None:
         from pymilvus import MilvusClient  # 160 MB and 2 s
 
         # Its own handler would warn at each iteration of what Milvus Lite leaves out.
@@ -43,7 +49,13 @@ class MilvusStore:
         self._timeout_s, self._index = timeout_s, index_at(uri)
         self._instance = uuid.uuid4().hex
         with _converted_errors():
-            self._client: MilvusClient = MilvusClient(uri=uri, timeout=timeout_s, dedicated=True)
+            self._client: MilvusClient = MilvusClient(
+                uri=uri,
+                token=token.get_secret_value() if token else "",
+                db_name=database,
+                timeout=timeout_s,
+                dedicated=True,
+            )
             self._dimension = self._load()
 
     def _load(self) -> int | None:
@@ -204,10 +216,11 @@ def _dimension_of(description: dict[str, Any]) -> int:
 @contextmanager
 def _converted_errors() -> Iterator[None]:
     """Turn the vendor's errors into ours; details go to the log only."""
+    from grpc import RpcError  # noqa: PLC0415 - comes with pymilvus
     from pymilvus.exceptions import MilvusException  # 160 MB and 2 s
 
     try:
         yield
-    except MilvusException as error:
+    except (MilvusException, RpcError) as error:  # RpcError: a refused token, for example
         logger.warning("vector store: %s", error)
         raise VectorStoreUnavailableError from error
