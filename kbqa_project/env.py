@@ -88,6 +88,7 @@ class Environment(BaseSettings):
     auth: Literal["local", "login"] = "local"
     secret_key: SecretStr | None = None
     debug: bool = False
+    tls: bool = False
     allowed_hosts: CommaList = ()
     cors_origins: CommaList = ()
     language: Literal["zh-hans", "en"] = "zh-hans"
