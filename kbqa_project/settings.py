@@ -54,6 +54,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
+    "apps.core.web.middleware.SlashMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "apps.core.web.middleware.ForeignOriginMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

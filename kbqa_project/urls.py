@@ -11,6 +11,9 @@ handler403 = "kbqa_project.error_answers.permission_denied"
 handler404 = "kbqa_project.error_answers.page_not_found"
 handler500 = "kbqa_project.error_answers.server_error"
 
+# It would redirect to the address with a slash, and so lose a posted form.
+admin.site.final_catch_all_view = False
+
 urlpatterns = [
     path("health", health, name="health"),
     path("api/v1/", api.urls),

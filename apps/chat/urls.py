@@ -9,7 +9,12 @@ from apps.chat.streams import subscribe
 
 app_name = "chat"
 urlpatterns = [
-    path("", RedirectView.as_view(pattern_name="chat:latest"), name="home"),
+    path(
+        "",
+        # A form posted here is refused: the redirect would lose it.
+        RedirectView.as_view(pattern_name="chat:latest", http_method_names=["get", "head"]),
+        name="home",
+    ),
     path("chat", views.latest, name="latest"),
     path("chat/new", views.new, name="new"),
     path("chat/new/ask", views.ask_first, name="ask_first"),

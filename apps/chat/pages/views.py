@@ -12,7 +12,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRedirect, reswap, retarget
 
 from apps.chat.errors import RunInProgressError
@@ -47,7 +47,7 @@ MAX_SESSIONS_SHOWN = 2000
 MAX_LIMIT_DIGITS = 9  # int() refuses thousands of digits
 
 
-@require_GET
+@require_safe
 @login_required
 def latest(request: PersonRequest) -> HttpResponse:
     """Open the most recent session, or the page of a new one."""
@@ -55,28 +55,28 @@ def latest(request: PersonRequest) -> HttpResponse:
     return redirect("chat:new") if session is None else redirect("chat:session", session.id)
 
 
-@require_GET
+@require_safe
 @login_required
 def new(request: PersonRequest) -> HttpResponse:
     """Return the page of a session that its first question will make."""
     return _chat_page(request, None)
 
 
-@require_GET
+@require_safe
 @login_required
 def session_page(request: PersonRequest, session_id: UUID) -> HttpResponse:
     """Return a session's page; `message` chooses whose sources show, `source` which is open."""
     return _chat_page(request, _own_session(request.user, session_id))
 
 
-@require_GET
+@require_safe
 @login_required
 def session_list(request: PersonRequest) -> HttpResponse:
     """Return the `sessions` fragment of the left pane."""
     return render(request, "chat/page.html#sessions", _sessions_context(request, None))
 
 
-@require_GET
+@require_safe
 @login_required
 def sources(request: PersonRequest, session_id: UUID, message_id: UUID) -> HttpResponse:
     """Return the right pane with the sources of one answer, as a fragment."""
@@ -137,13 +137,13 @@ def stop(request: PersonRequest, session_id: UUID) -> HttpResponse:
     return HttpResponse(status=204) if request.htmx else redirect("chat:session", session_id)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def rename(request: PersonRequest, session_id: UUID) -> HttpResponse:
     """Ask for a title (a page, or to htmx the dialog's content); POST sets it."""
     session = _own_session(request.user, session_id)
     context = {"session": session, "title": session.title or "", "is_rename": True}
-    if request.method == "GET":
+    if request.method != "POST":
         return render_page(request, "chat/ask_about_session.html", context, fragment="rename")
     try:
         rename_session(session, request.POST.get("title", ""))
@@ -157,12 +157,12 @@ def rename(request: PersonRequest, session_id: UUID) -> HttpResponse:
     return HttpResponseClientRedirect(address) if request.htmx else redirect(address)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def delete(request: PersonRequest, session_id: UUID) -> HttpResponse:
     """Ask whether to delete a session (a page, or the dialog's content); POST deletes."""
     session = _own_session(request.user, session_id)
-    if request.method == "GET":
+    if request.method != "POST":
         return render_page(
             request, "chat/ask_about_session.html", {"session": session}, fragment="delete"
         )

@@ -1,4 +1,4 @@
-"""What every request passes: a request id, the refusal of foreign origins, and AppError as a page.
+"""What every request passes: a request id, slashes, the refusal of foreign origins, AppErrors.
 
 The refusal of foreign origins guards a server without login against other sites that a person has
 open: a state change must come from this server's own pages or from a program that sends no origin.
@@ -20,6 +20,7 @@ from django.conf import settings
 from django.db import OperationalError
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.urls import is_valid_path
 from django.utils.deprecation import MiddlewareMixin
 
 from apps.core.errors import (
@@ -71,6 +72,17 @@ class RequestIdMiddleware(MiddlewareMixin):
         response["X-Request-ID"] = request.request_id  # type: ignore[attr-defined]
         response.setdefault("Cache-Control", "private, no-store")
         return response
+
+
+class SlashMiddleware(MiddlewareMixin):
+    """Serves an address with and without its last slash alike; a redirect would lose a form."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        """Take the address that exists, if the one that was asked for does not."""
+        asked = request.path_info
+        other = asked[:-1] if asked.endswith("/") else f"{asked}/"
+        if not is_valid_path(asked) and is_valid_path(other):
+            request.path, request.path_info = request.path.removesuffix(asked) + other, other
 
 
 class ForeignOriginMiddleware(MiddlewareMixin):

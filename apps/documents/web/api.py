@@ -106,7 +106,7 @@ def delete(request: HttpRequest, document_id: UUID) -> Status[None]:
     return Status(204, None)
 
 
-@router.get("/documents/{document_id}/file", response={200: bytes})
+@router.api_operation(["GET", "HEAD"], "/documents/{document_id}/file", response={200: bytes})
 def download_file(request: HttpRequest, document_id: UUID) -> FileResponse:
     """Return the original as an attachment, never to be rendered or sniffed."""
     document = _own_document(request, document_id)

@@ -16,7 +16,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.core.errors import AppError
 from apps.core.web.http import form_of, render_page
@@ -61,7 +61,7 @@ class StatusCounts:
     retryable: int
 
 
-@require_GET
+@require_safe
 @login_required
 def document_list(request: PersonRequest) -> HttpResponse:
     """Return the documents page; to htmx its `listing` with the counts out of band."""
@@ -73,7 +73,7 @@ def document_list(request: PersonRequest) -> HttpResponse:
     )
 
 
-@require_GET
+@require_safe
 @login_required
 def document_detail(request: PersonRequest, document_id: UUID) -> HttpResponse:
     """Return the documents page with one document open; to htmx the right pane alone.
@@ -86,7 +86,7 @@ def document_detail(request: PersonRequest, document_id: UUID) -> HttpResponse:
     return render_page(request, "documents/list.html", context, fragment="detail")
 
 
-@require_GET
+@require_safe
 @login_required
 def document_chunks(request: PersonRequest, document_id: UUID) -> HttpResponse:
     """Return a page with some of a document's chunks; to htmx the `chunks` alone."""
@@ -100,7 +100,7 @@ def document_chunks(request: PersonRequest, document_id: UUID) -> HttpResponse:
     )
 
 
-@require_GET
+@require_safe
 @login_required
 def chunk(request: PersonRequest, document_id: UUID, chunk_id: UUID) -> HttpResponse:
     """Lead to the place of one chunk in its document.
@@ -167,12 +167,12 @@ def retry_failed(request: PersonRequest) -> HttpResponse:
     return redirect("documents:list")
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def delete(request: PersonRequest, document_id: UUID) -> HttpResponse:
     """Ask whether to delete a document (a page, or to htmx the dialog's content); POST deletes."""
     document = _own_document(request.user, document_id)
-    if request.method == "GET":
+    if request.method != "POST":
         return render_page(
             request, "documents/delete.html", {"document": document}, fragment="ask"
         )
@@ -185,7 +185,7 @@ def delete(request: PersonRequest, document_id: UUID) -> HttpResponse:
     return redirect("documents:list")
 
 
-@require_GET
+@require_safe
 @login_required
 def download(request: PersonRequest, document_id: UUID) -> HttpResponseBase:
     """Return the original as an attachment, under its own name and never to be run.
