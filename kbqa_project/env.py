@@ -89,6 +89,9 @@ class Environment(BaseSettings):
     secret_key: SecretStr | None = None
     debug: bool = False
     tls: bool = False
+    proxies: Annotated[int, Field(ge=0, le=10)] | None = None
+    sign_in_attempts: Annotated[int, Field(ge=1, le=100)] = 5
+    sign_in_lock_s: Seconds = 900
     allowed_hosts: CommaList = ()
     cors_origins: CommaList = ()
     language: Literal["zh-hans", "en"] = "zh-hans"
@@ -290,6 +293,11 @@ class Environment(BaseSettings):
     def is_traced(self) -> bool:
         """Whether LangSmith gets the runs: the flag and the key are both set."""
         return self.langsmith_tracing and self.langsmith_api_key is not None
+
+    @property
+    def proxy_count(self) -> int:
+        """How many proxies of ours a request passes; one where TLS is declared."""
+        return int(self.tls) if self.proxies is None else self.proxies
 
     @property
     def trusted_origins(self) -> list[str]:

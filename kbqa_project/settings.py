@@ -1,6 +1,7 @@
 """Django settings. Values come from `env.py`; this file holds no logic."""
 
 import sys
+from datetime import timedelta
 
 from django.utils.csp import CSP
 from django.utils.translation import gettext_lazy as _
@@ -37,6 +38,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "axes",
     "channels",
     "corsheaders",
     "django_htmx",
@@ -68,6 +70,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
     "apps.core.web.middleware.AppErrorMiddleware",
 ]
 
@@ -128,6 +131,21 @@ WARM_UP = ["apps.agents.flow.warm_up", "apps.accounts.preferences.warm_up"]
 CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AXES_HANDLER = "apps.accounts.sign_in_limits.SignInLimits"
+AXES_LOCKOUT_CALLABLE = "apps.accounts.sign_in_limits.refuse"
+AXES_CLIENT_IP_CALLABLE = "apps.accounts.sign_in_limits.client_address"
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"], "username", "ip_address"]
+AXES_FAILURE_LIMIT = ENV.sign_in_attempts
+AXES_COOLOFF_TIME = timedelta(seconds=ENV.sign_in_lock_s)
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # else a stranger could lock it for ever
+AXES_RESET_ON_SUCCESS = True
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
@@ -198,6 +216,7 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
         "django": {"level": "INFO"},
+        "axes": {"level": "WARNING"},
         "daphne": {"level": "WARNING"},
         "faiss": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
