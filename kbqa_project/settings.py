@@ -127,6 +127,8 @@ WORKER_HEARTBEAT = DATA_DIR / "worker.alive"
 RECOVERY_COMMANDS = ["recover", "recover_chat", "seed_catalogue"]
 # Called by the web process in the background.
 WARM_UP = ["apps.agents.flow.warm_up", "apps.accounts.preferences.warm_up"]
+# Tells how requests to the endpoints of chat models and embeddings are sent again.
+ENDPOINT_RETRIES = "apps.agents.prompts.endpoint_retries"
 
 CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}

@@ -159,8 +159,7 @@ class _Stages:
 def _recogniser() -> Callable[[RunContext], Awaitable[IntentResult]]:
     if chat_is_embedded("intent"):
         return intent_by_rules
-    retries = prompt_config().workflow.endpoint_retries.policy
-    return partial(recognise_intent, chat_model("intent", retries))
+    return partial(recognise_intent, chat_model("intent"))
 
 
 def _researcher(language: Language) -> tuple[Callable[..., Awaitable[Evidence]], bool]:
@@ -171,8 +170,7 @@ def _researcher(language: Language) -> tuple[Callable[..., Awaitable[Evidence]],
     """
     if embedded := embedded_chat_model("execution"):
         return partial(research_embedded, embedded), False
-    retries = prompt_config().workflow.endpoint_retries.policy
-    agent = build_research_agent(chat_model("execution", retries), language)
+    agent = build_research_agent(chat_model("execution"), language)
     return partial(research, agent), True
 
 
@@ -181,8 +179,7 @@ def _writer(
 ) -> Callable[[Evidence, RunContext], Awaitable[AnswerStream | None]]:
     if embedded := embedded_chat_model("organization"):
         return partial(quote_answer, embedded)
-    retries = prompt_config().workflow.endpoint_retries.policy
-    model = chat_model("organization", retries)
+    model = chat_model("organization")
     return partial(write_answer, build_main_agent(model, language, research))
 
 

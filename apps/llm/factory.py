@@ -10,14 +10,15 @@ from threading import RLock
 from typing import TYPE_CHECKING, Literal
 
 from django.conf import settings
+from django.utils.module_loading import import_string
 
 from apps.llm.calls import EMBEDDED_VENDOR
-from apps.llm.endpoints.retries import RETRIES, RetryPolicy
 from apps.llm.endpoints.vendors import request_url, vendor_of, vendor_of_model
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from apps.llm.endpoints.retries import RetryPolicy
     from apps.llm.ports import ChatPort, EmbeddingModel
     from kbqa_project.env import Endpoint, Environment
 
@@ -29,7 +30,7 @@ EMBEDDED_EMBEDDING_NAME = "multilingual-e5-small (embedded)"
 _building = RLock()
 
 
-def chat_model(stage: Stage, retries: RetryPolicy = RETRIES) -> BaseChatModel:
+def chat_model(stage: Stage) -> BaseChatModel:
     """Return the endpoint's chat model of a stage; stages with the same one share one object.
 
     Raises:
@@ -40,7 +41,7 @@ def chat_model(stage: Stage, retries: RetryPolicy = RETRIES) -> BaseChatModel:
         vendor, model = _choice(env, stage)
         if model is None:
             raise ValueError(f"no endpoint serves the stage {stage}")
-        return _remote_chat(env, vendor, model, retries)
+        return _remote_chat(env, vendor, model, _retries())
 
 
 def embedded_chat_model(stage: Stage) -> ChatPort | None:
@@ -51,8 +52,11 @@ def embedded_chat_model(stage: Stage) -> ChatPort | None:
 
 def embedding_model() -> EmbeddingModel:
     """Return the embedding model of the index and the queries; the same object each time."""
+    env: Environment = settings.ENV
     with _building:
-        return _embedding_model(settings.ENV)
+        if env.embedding_endpoint is None:
+            return _embedded_embeddings(env.embedding_threads)
+        return _remote_embeddings(env, env.embedding_endpoint, _retries())
 
 
 def evidence_threshold() -> float | None:
@@ -90,6 +94,12 @@ def embedding_model_name() -> str:
     """Return the name of the embedding model, as it is stored with the collection."""
     endpoint = settings.ENV.embedding_endpoint
     return EMBEDDED_EMBEDDING_NAME if endpoint is None else endpoint.model
+
+
+def _retries() -> RetryPolicy:
+    """Return how requests to endpoints are sent again; the flow's configuration has it."""
+    policy: RetryPolicy = import_string(settings.ENDPOINT_RETRIES)()
+    return policy
 
 
 def _provider(endpoint: Endpoint | None) -> str:
@@ -142,17 +152,17 @@ def _remote_chat(
 
 
 @lru_cache(maxsize=4)
-def _embedding_model(env: Environment) -> EmbeddingModel:
-    if env.embedding_endpoint is None:
-        return _embedded_embeddings(env.embedding_threads)
+def _remote_embeddings(
+    env: Environment, endpoint: Endpoint, retries: RetryPolicy
+) -> EmbeddingModel:
     from apps.llm.endpoints.openai_compatible import OpenAICompatibleEmbeddings  # noqa: PLC0415 - slow
 
     return OpenAICompatibleEmbeddings(
-        env.embedding_endpoint,
+        endpoint,
         env.embedding_dim,
         timeout_s=env.embedding_timeout_s,
         connect_timeout_s=env.connect_timeout_s,
-        evidence_threshold=env.evidence_threshold,
+        retries=retries,
     )
 
 

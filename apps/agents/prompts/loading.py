@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from apps.agents.prompts.files import Language
     from apps.agents.prompts.forms import AgentForm, Stage, ToolForm
+    from apps.llm.endpoints.retries import RetryPolicy
 
 LANGUAGES: tuple[Language, ...] = ("zh", "en")
 CONFIG_DIR = Path(__file__).parent / "config"
@@ -71,6 +72,11 @@ TEXT_PLACES: dict[str, frozenset[str]] = {
 def prompt_config() -> PromptConfig:
     """Return the prompts and rules of this installation, loaded once."""
     return load_prompt_config(CONFIG_DIR)
+
+
+def endpoint_retries() -> RetryPolicy:
+    """Return how often and when a request to an endpoint is sent again."""
+    return prompt_config().workflow.endpoint_retries.policy
 
 
 def load_prompt_config(folder: Path) -> PromptConfig:

@@ -30,8 +30,10 @@ from apps.agents.tests.test_flow_faults import (
     text_turn,
 )
 from apps.core.errors import AppError
+from apps.llm.errors import ModelBusyError
 from apps.llm.factory import embedding_model
 from apps.llm.tests.conftest import Calls
+from kbqa_project.env import load
 from tests.fault_server import FaultServer
 
 pytestmark = pytest.mark.asyncio
@@ -267,16 +269,31 @@ async def test_stage_that_takes_too_long_fails_the_run(
     assert (run.error.code, run.of(StageStarted)[-1].stage) == ("MODEL_TIMEOUT", stage)
 
 
-async def test_retries_are_those_of_the_workflow(
-    use_endpoint: Use, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A workflow that sends no request again."""
     loaded = prompt_config()
     once = loaded.workflow.endpoint_retries.model_copy(update={"further_tries": 0})
     workflow = loaded.workflow.model_copy(update={"endpoint_retries": once})
     changed = loaded.model_copy(update={"workflow": workflow})
-    monkeypatch.setattr("apps.agents.graph.prompt_config", lambda: changed)
+    monkeypatch.setattr("apps.agents.prompts.loading.prompt_config", lambda: changed)
+
+
+@pytest.mark.usefixtures("no_retries")
+async def test_retries_of_chat_models_are_those_of_the_workflow(use_endpoint: Use) -> None:
     with FaultServer(script({"http": 503, "headers": {"Retry-After": "0"}})) as server:
         use_endpoint(server)
         run = await run_flow(SIMPLE, SEARCH)
     assert run.error is not None
     assert len(server.requests) == 2  # the intent stage, and one try of the main agent
+
+
+@pytest.mark.usefixtures("no_retries")
+async def test_retries_of_embeddings_are_those_of_the_workflow(settings: Any) -> None:
+    busy = {"http": 429, "headers": {"Retry-After": "0"}}
+    with FaultServer({"calls": [busy]}) as server:
+        endpoint = {"embedding_api_key": "sk-x", "embedding_base_url": server.base_url}
+        settings.ENV = load(data_dir=settings.ENV.data_dir, **endpoint)
+        with pytest.raises(ModelBusyError):
+            embedding_model().embed_query("年假")
+    assert len(server.requests) == 1

@@ -15,6 +15,7 @@ from apps.documents.indexing.jobs import Claim
 from apps.documents.models import Document, IndexJob
 from apps.llm.calls import CallScope, call_scope
 from apps.llm.endpoints.openai_compatible import OpenAICompatibleEmbeddings
+from apps.llm.tests.conftest import RETRIES
 from kbqa_project.env import Endpoint
 from tests.fault_server import FaultServer
 
@@ -23,7 +24,9 @@ TEXTS = ["字" * 101] * 13  # the stand-in counts a token a character
 
 def embed(server: FaultServer, model: str = "text-embedding-v4") -> EmbeddingCost:
     endpoint = Endpoint(SecretStr("sk-x"), server.base_url, model)
-    client = OpenAICompatibleEmbeddings(endpoint, 8, timeout_s=10.0, connect_timeout_s=5.0)
+    client = OpenAICompatibleEmbeddings(
+        endpoint, 8, timeout_s=10.0, connect_timeout_s=5.0, retries=RETRIES
+    )
     costs = EmbeddingCosts()
     with call_scope(CallScope(costs, "indexing")):
         try:

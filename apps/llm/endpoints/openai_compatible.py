@@ -26,7 +26,7 @@ from apps.llm.calls import CallTarget, OpenCall
 from apps.llm.embeddings.checked_vectors import checked_vectors
 from apps.llm.endpoints.completions import RAW_USAGE, Completion
 from apps.llm.endpoints.prompt_texts import prompt_texts
-from apps.llm.endpoints.retries import RETRIES, RetryPolicy
+from apps.llm.endpoints.retries import RetryPolicy  # noqa: TC001 - pydantic reads the annotation
 from apps.llm.endpoints.vendor_errors import (
     UPSTREAM_FAILURES,
     app_error,
@@ -70,7 +70,7 @@ class OpenAICompatibleChat(BaseChatModel):
 
     endpoint: Any
     limits: TimeLimits
-    retries: RetryPolicy = RETRIES
+    retries: RetryPolicy
     _tls: ssl.SSLContext = PrivateAttr(default_factory=httpx2.create_ssl_context)
     # Connections belong to an event loop, so each loop has its own client.
     _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = PrivateAttr(
@@ -190,6 +190,7 @@ class OpenAICompatibleEmbeddings:
     """An `EmbeddingModel` behind an endpoint; synchronous, for threads."""
 
     batch_size = EMBEDDING_BATCH
+    evidence_threshold: float | None = None  # not calibrated
 
     def __init__(
         self,
@@ -198,11 +199,11 @@ class OpenAICompatibleEmbeddings:
         *,
         timeout_s: float,
         connect_timeout_s: float,
-        evidence_threshold: float | None = None,
+        retries: RetryPolicy,
     ) -> None:
         self.name = endpoint.model
         self.dimension = dimension
-        self.evidence_threshold = evidence_threshold
+        self._retries = retries
         self._target = CallTarget("embedding", vendor_of(endpoint.base_url), endpoint.model)
         self._client = _embedding_client(endpoint, dimension, timeout_s, connect_timeout_s)
 
@@ -218,13 +219,13 @@ class OpenAICompatibleEmbeddings:
         return self._embed_batch([text])[0]
 
     def _embed_batch(self, texts: list[str]) -> list[list[float]]:
-        for attempt in range(RETRIES.further_tries + 1):
+        for attempt in range(self._retries.further_tries + 1):
             try:
                 body = self._request(texts)
             except UPSTREAM_FAILURES as error:
-                if attempt == RETRIES.further_tries or not may_retry(error):
+                if attempt == self._retries.further_tries or not may_retry(error):
                     raise app_error(error) from None
-                time.sleep(RETRIES.delay_s(attempt, retry_after_s(error)))
+                time.sleep(self._retries.delay_s(attempt, retry_after_s(error)))
             else:
                 break
         return checked_vectors(body, count=len(texts), dimension=self.dimension)

@@ -1,4 +1,8 @@
-"""How often and when a request to an endpoint is sent again (pure)."""
+"""How often and when a request to an endpoint is sent again (pure).
+
+After 429, 5xx and broken connections only, see `vendor_errors.may_retry`; an answer whose first
+token has arrived is never asked for again.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +26,3 @@ class RetryPolicy:
         spread = random.uniform(0.75, 1.25)  # noqa: S311 - no secret
         backed_off = self.first_delay_s * 2**attempt * spread
         return min(self.longest_delay_s, backed_off if asked_s is None else asked_s)
-
-
-# For embeddings, and for chat models that are told nothing else. After 429, 5xx and broken
-# connections only, see `vendor_errors.may_retry`; an answer whose first token has arrived is never
-# asked for again.
-RETRIES = RetryPolicy(further_tries=2, first_delay_s=0.5, longest_delay_s=5.0)

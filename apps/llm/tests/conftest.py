@@ -1,4 +1,4 @@
-"""What the tests of the models share: a log of calls, and the extractive model."""
+"""What the tests of the models share: a log of calls, and the extractive model, retries."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from apps.llm.endpoints.retries import RetryPolicy
 from apps.llm.extractive.model import ExtractiveChatModel
 from apps.llm.factory import embedding_model
 
 if TYPE_CHECKING:
     from apps.llm.calls import CallBegun, CallEnded
+
+RETRIES = RetryPolicy(further_tries=2, first_delay_s=0.5, longest_delay_s=5.0)
 
 
 @dataclass

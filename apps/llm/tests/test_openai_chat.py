@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from apps.core.errors import AppError
 from apps.llm.endpoints.openai_compatible import OpenAICompatibleChat, TimeLimits
 from apps.llm.errors import ModelUnavailableError, ModelUnreachableError
+from apps.llm.tests.conftest import RETRIES
 from kbqa_project.env import Endpoint
 from tests.fault_server import FaultServer
 
@@ -27,7 +28,7 @@ AT_ONCE = {"Retry-After": "0"}
 def model(server: FaultServer, name: str = "deepseek-chat", **limits: float) -> Any:
     endpoint = Endpoint(SecretStr(KEY), server.base_url, name)
     allowed = {"connect_s": 5.0, "first_token_s": 10.0, "idle_s": 10.0} | limits
-    return OpenAICompatibleChat(endpoint=endpoint, limits=TimeLimits(**allowed))
+    return OpenAICompatibleChat(endpoint=endpoint, limits=TimeLimits(**allowed), retries=RETRIES)
 
 
 def chunk(

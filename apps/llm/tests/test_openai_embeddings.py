@@ -12,7 +12,7 @@ from apps.llm.calls import CallScope, call_scope
 from apps.llm.endpoints.openai_compatible import OpenAICompatibleEmbeddings
 from apps.llm.errors import ModelUnreachableError
 from apps.llm.pricing.usage import Usage
-from apps.llm.tests.conftest import Calls
+from apps.llm.tests.conftest import RETRIES, Calls
 from kbqa_project.env import Endpoint
 from tests.fault_server import FaultServer
 
@@ -21,7 +21,13 @@ TEXTS = [f"第{n}段" for n in range(23)]
 
 def model(server: FaultServer, timeout_s: float = 10.0) -> OpenAICompatibleEmbeddings:
     endpoint = Endpoint(SecretStr("sk-secret"), server.base_url, "text-embedding-v4")
-    return OpenAICompatibleEmbeddings(endpoint, 8, timeout_s=timeout_s, connect_timeout_s=5.0)
+    return client_of(endpoint, timeout_s)
+
+
+def client_of(endpoint: Endpoint, timeout_s: float = 10.0) -> OpenAICompatibleEmbeddings:
+    return OpenAICompatibleEmbeddings(
+        endpoint, 8, timeout_s=timeout_s, connect_timeout_s=5.0, retries=RETRIES
+    )
 
 
 def script(*calls: dict[str, Any]) -> dict[str, Any]:
@@ -95,7 +101,7 @@ def test_silent_endpoint_times_out() -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1:9", "does-not-exist.invalid"])
 def test_unreachable_endpoint_is_told_from_a_failing_one(host: str) -> None:
     endpoint = Endpoint(SecretStr("sk-secret"), f"http://{host}/v1", "text-embedding-v4")
-    unreachable = OpenAICompatibleEmbeddings(endpoint, 8, timeout_s=10.0, connect_timeout_s=5.0)
+    unreachable = client_of(endpoint)
 
     with pytest.raises(ModelUnreachableError) as failed:
         unreachable.embed_query("年假")
