@@ -6,9 +6,12 @@ of that person count, whatever the store says. It fails closed.
 
 from __future__ import annotations
 
+import asyncio
 import re
 import unicodedata
 from typing import TYPE_CHECKING
+
+from django.db import connections
 
 from apps.core.passages import Passage
 from apps.core.text.cleaning import clean_text
@@ -19,7 +22,7 @@ from apps.documents.vectors.records import user_scope
 from apps.llm.factory import embedding_model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from uuid import UUID
 
     from apps.accounts.models import User
@@ -47,13 +50,21 @@ def search_passages(
         AppError: the embedding model, the vector store or the database is unavailable, or the
             index does not fit the configuration.
     """
-    text = clean_text(query).strip()
-    if not text or not Document.objects.of(owner).indexed().exists():
+    text = _searchable(query, owner)
+    if not text:
         return []
-    check_searchable()
-    vector = embedding_model().embed_query(text)
-    found = find_passages(vector, owner=owner, limit=limit)
-    return [*found, *_further_passages(vector, also, owner=owner, found=found)]
+    return _nearest(embedding_model().embed_query(text), owner=owner, limit=limit, also=also)
+
+
+async def asearch_passages(
+    query: str, *, owner: User, limit: int, also: Sequence[UUID] = ()
+) -> list[Passage]:
+    """Do the same in an event loop; cancelling ends the request to the embedding model."""
+    text = await _in_thread(_searchable, query, owner)
+    if not text:
+        return []
+    vector = await embedding_model().aembed_query(text)
+    return await _in_thread(_nearest, vector, owner=owner, limit=limit, also=also)
 
 
 def find_passages(vector: Sequence[float], *, owner: User, limit: int) -> list[Passage]:
@@ -66,6 +77,34 @@ def find_passages(vector: Sequence[float], *, owner: User, limit: int) -> list[P
         if len(passages) >= limit or is_complete:
             return passages[:limit]
         wanted = min(wanted * WIDENING_FACTOR, CANDIDATES_MAX)
+
+
+async def _in_thread[**P, R](work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Call `work` in a pool thread, which outlives it: its database connection is closed."""
+
+    def call() -> R:
+        try:
+            return work(*args, **kwargs)
+        finally:
+            connections.close_all()
+
+    return await asyncio.to_thread(call)
+
+
+def _searchable(query: str, owner: User) -> str:
+    """Return the text to search for; nothing when there is none or nothing to search in."""
+    text = clean_text(query).strip()
+    if not text or not Document.objects.of(owner).indexed().exists():
+        return ""
+    check_searchable()
+    return text
+
+
+def _nearest(
+    vector: Sequence[float], *, owner: User, limit: int, also: Sequence[UUID]
+) -> list[Passage]:
+    found = find_passages(vector, owner=owner, limit=limit)
+    return [*found, *_further_passages(vector, also, owner=owner, found=found)]
 
 
 def _further_passages(

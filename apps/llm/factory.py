@@ -155,7 +155,7 @@ def _remote_chat(
 def _remote_embeddings(
     env: Environment, endpoint: Endpoint, retries: RetryPolicy
 ) -> EmbeddingModel:
-    from apps.llm.endpoints.openai_compatible import OpenAICompatibleEmbeddings  # noqa: PLC0415 - slow
+    from apps.llm.endpoints.embeddings import OpenAICompatibleEmbeddings  # noqa: PLC0415 - slow
 
     return OpenAICompatibleEmbeddings(
         endpoint,

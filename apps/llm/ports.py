@@ -36,6 +36,10 @@ class EmbeddingModel(Protocol):
         """Return the vector of a search query; raises like `embed_documents`."""
         ...
 
+    async def aembed_query(self, text: str) -> list[float]:
+        """Do the same in an event loop; cancelling ends the request to an endpoint."""
+        ...
+
 
 class ChatPort(Protocol):
     """The embedded chat model, on plain values: it reads no prompts and costs nothing.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+from tests import fault_server
 from tests.question_flow.chat_server import ChatServer, names, text_of
 from tests.question_flow.conftest import HANDBOOK
 from tests.question_flow.held_endpoint import HeldEndpoint
@@ -282,3 +283,21 @@ def ask_on_page(server, session):
         f"/chat/{session}/ask", data={"question": QUESTION}, headers={"X-CSRFToken": token}
     )
     assert asked.status_code == 302
+
+
+def test_stop_ends_the_request_that_embeds_the_question(tmp_path):
+    with fault_server.FaultServer(dimension=16) as endpoint:
+        variables = {"KBQA_EMBEDDING_API_KEY": "key", "KBQA_EMBEDDING_BASE_URL": endpoint.base_url}
+        with ChatServer(tmp_path, KBQA_EMBEDDING_DIM="16", **variables) as server:
+            server.upload("手册.md", HANDBOOK)
+            session = server.new_session()
+            indexed = len(endpoint.requests)
+            endpoint.play({"dim": 16, "calls": [{"hang": 300}]})
+            with server.asking(session, QUESTION) as stream:
+                endpoint.wait_for_requests(indexed + 1)
+                server.client.post(f"/api/v1/sessions/{session}/stop")
+                events = list(stream)
+            endpoint.wait_until_abandoned(endpoint.requests[-1])
+    assert (events[-1][0], events[-1][1]["code"]) == ("error", "STOPPED")
+    assert endpoint.requests[-1].is_abandoned
+    assert len(endpoint.requests) == indexed + 1

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from asgiref.sync import sync_to_async
-from django.db import OperationalError, connections
+from django.db import OperationalError
 
 from apps.agents.events import TokenProduced
 from apps.agents.tracing import named_run
@@ -22,7 +22,7 @@ from apps.chat.turns.start import resend_turn, start_turn
 from apps.chat.turns.transcript import Transcript
 from apps.chat.turns.turn_context import turn_context
 from apps.core.text.cleaning import clean_text
-from apps.documents.search import search_passages
+from apps.documents.search import asearch_passages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -131,25 +131,14 @@ class Answering:
 
 
 def search_port(owner: User, cited: Sequence[UUID] = ()) -> SearchPort:
-    """Return a port that searches one person's documents, off the event loop's thread.
-
-    `cited` are the chunks that may be remembered.
-    """
+    """Return a port that searches one person's documents; `cited` chunks may be remembered."""
 
     async def search(query: str, *, limit: int, remembered: int = 0) -> list[Passage]:
         also = cited if remembered else ()
-        found = await asyncio.to_thread(_search, query, owner=owner, limit=limit, also=also)
+        found = await asearch_passages(query, owner=owner, limit=limit, also=also)
         return found[: limit + remembered]
 
     return search
-
-
-def _search(query: str, *, owner: User, limit: int, also: Sequence[UUID]) -> list[Passage]:
-    """Search in a pool thread, which outlives the search: its database connection is closed."""
-    try:
-        return search_passages(query, owner=owner, limit=limit, also=also)
-    finally:
-        connections.close_all()
 
 
 async def _begin[**P](

@@ -14,7 +14,7 @@ from apps.documents.indexing.embedding_costs import EmbeddingCost, EmbeddingCost
 from apps.documents.indexing.jobs import Claim
 from apps.documents.models import Document, IndexJob
 from apps.llm.calls import CallScope, call_scope
-from apps.llm.endpoints.openai_compatible import OpenAICompatibleEmbeddings
+from apps.llm.endpoints.embeddings import OpenAICompatibleEmbeddings
 from apps.llm.tests.conftest import RETRIES
 from kbqa_project.env import Endpoint
 from tests.fault_server import FaultServer

@@ -1,6 +1,6 @@
-"""Chat and embeddings over an OpenAI-compatible endpoint: the only user of langchain_openai.
+"""Chat over an OpenAI-compatible endpoint: the only user of langchain_openai.
 
-The chat model only streams and only asynchronously. Each call is retried before its first chunk
+The model only streams and only asynchronously. Each call is retried before its first chunk
 and never after it; what goes wrong arrives as an error of `apps/llm/errors.py`.
 """
 
@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import time
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import batched
 from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import WeakKeyDictionary
 
@@ -23,7 +21,6 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr
 
 from apps.llm.calls import CallTarget, OpenCall
-from apps.llm.embeddings.checked_vectors import checked_vectors
 from apps.llm.endpoints.completions import RAW_USAGE, Completion
 from apps.llm.endpoints.prompt_texts import prompt_texts
 from apps.llm.endpoints.retries import RetryPolicy  # noqa: TC001 - pydantic reads the annotation
@@ -53,7 +50,6 @@ if TYPE_CHECKING:
     from kbqa_project.env import Endpoint
 
 REQUEST_ID = "request_id"
-EMBEDDING_BATCH = 10  # DashScope's limit of texts per request
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,62 +182,6 @@ class OpenAICompatibleChat(BaseChatModel):
         return self._clients[loop]
 
 
-class OpenAICompatibleEmbeddings:
-    """An `EmbeddingModel` behind an endpoint; synchronous, for threads."""
-
-    batch_size = EMBEDDING_BATCH
-    evidence_threshold: float | None = None  # not calibrated
-
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        dimension: int,
-        *,
-        timeout_s: float,
-        connect_timeout_s: float,
-        retries: RetryPolicy,
-    ) -> None:
-        self.name = endpoint.model
-        self.dimension = dimension
-        self._retries = retries
-        self._target = CallTarget("embedding", vendor_of(endpoint.base_url), endpoint.model)
-        self._client = _embedding_client(endpoint, dimension, timeout_s, connect_timeout_s)
-
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Return one unit vector per text, in order; see `EmbeddingModel`."""
-        vectors: list[list[float]] = []
-        for batch in batched(texts, EMBEDDING_BATCH):
-            vectors += self._embed_batch(list(batch))
-        return vectors
-
-    def embed_query(self, text: str) -> list[float]:
-        """Return the unit vector of a query; see `EmbeddingModel`."""
-        return self._embed_batch([text])[0]
-
-    def _embed_batch(self, texts: list[str]) -> list[list[float]]:
-        for attempt in range(self._retries.further_tries + 1):
-            try:
-                body = self._request(texts)
-            except UPSTREAM_FAILURES as error:
-                if attempt == self._retries.further_tries or not may_retry(error):
-                    raise app_error(error) from None
-                time.sleep(self._retries.delay_s(attempt, retry_after_s(error)))
-            else:
-                break
-        return checked_vectors(body, count=len(texts), dimension=self.dimension)
-
-    def _request(self, texts: list[str]) -> object:
-        with OpenCall(self._target, texts, was_refused=was_refused) as call:
-            response = self._client.client.with_raw_response.create(
-                input=texts, model=self.name, dimensions=self.dimension, encoding_format="float"
-            )
-            body = response.http_response.json()
-            if isinstance(body, dict):
-                call.raw_usage = kept_usage(body.get("usage"))
-                call.provider_request_id = _text(body.get("id"))
-            return body
-
-
 def load_sdk() -> None:
     """Import the SDK now, so that the first question does not wait for it."""
     importlib.import_module("langchain_openai")
@@ -303,24 +243,6 @@ def _note(chunk: ChatGenerationChunk, call: OpenCall) -> None:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
-
-
-def _embedding_client(
-    endpoint: Endpoint, dimension: int, timeout_s: float, connect_timeout_s: float
-) -> Any:
-    import openai  # noqa: PLC0415 - slow
-    from langchain_openai import OpenAIEmbeddings
-
-    return OpenAIEmbeddings(
-        model=endpoint.model,
-        openai_api_key=endpoint.api_key,
-        openai_api_base=endpoint.base_url,
-        dimensions=dimension,
-        check_embedding_ctx_length=False,
-        chunk_size=EMBEDDING_BATCH,
-        request_timeout=openai.Timeout(timeout_s, connect=connect_timeout_s),
-        max_retries=0,
-    )
 
 
 def _with_extra_body(arguments: dict[str, Any], *, model: str) -> dict[str, Any]:

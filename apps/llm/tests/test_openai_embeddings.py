@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from pydantic import SecretStr
 
 from apps.core.errors import AppError
 from apps.llm.calls import CallScope, call_scope
-from apps.llm.endpoints.openai_compatible import OpenAICompatibleEmbeddings
+from apps.llm.endpoints.embeddings import OpenAICompatibleEmbeddings
 from apps.llm.errors import ModelUnreachableError
 from apps.llm.pricing.usage import Usage
 from apps.llm.tests.conftest import RETRIES, Calls
@@ -109,3 +110,44 @@ def test_unreachable_endpoint_is_told_from_a_failing_one(host: str) -> None:
     assert failed.value.code == "MODEL_UPSTREAM_ERROR"
     assert host not in failed.value.text
     assert "KBQA_EMBEDDING_BASE_URL" in failed.value.text
+
+
+async def test_query_in_a_loop_is_that_of_a_thread() -> None:
+    busy = {"http": 503, "headers": {"Retry-After": "0"}}
+    calls = Calls()
+    with FaultServer(script(busy, busy, {"ok": True})) as server:
+        embeddings = model(server)
+        with call_scope(CallScope(calls, "execution")):
+            vector = await embeddings.aembed_query("年假")
+        assert vector == await asyncio.to_thread(embeddings.embed_query, "年假")
+    assert [call.status for call in calls.ended] == ["failed", "failed", "completed"]
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [
+        ({"dim": 7}, "EMBEDDING_DIMENSION_MISMATCH"),
+        ({"http": 200, "body_text": "<html>"}, "MODEL_UPSTREAM_ERROR"),
+        ({"http": 401, "body": {}}, "MODEL_KEY_REJECTED"),
+    ],
+)
+async def test_unusable_answer_to_a_query_in_a_loop_is_refused(
+    call: dict[str, Any], code: str
+) -> None:
+    with FaultServer(script(call)) as server, pytest.raises(AppError) as caught:
+        await model(server).aembed_query("年假")
+    assert (caught.value.code, len(server.requests)) == (code, 1)
+
+
+async def test_cancelled_query_closes_its_connection() -> None:
+    calls = Calls()
+    with FaultServer(script({"hang": 60})) as server:
+        with call_scope(CallScope(calls, "execution")):
+            query = asyncio.create_task(model(server, timeout_s=60.0).aembed_query("年假"))
+        await asyncio.to_thread(server.wait_for_requests, 1)
+        query.cancel()
+        await asyncio.wait([query])
+        await asyncio.to_thread(server.wait_until_abandoned, server.requests[0])
+        assert server.requests[0].is_abandoned
+    assert query.cancelled()
+    assert [call.status for call in calls.ended] == ["cancelled"]
