@@ -6,7 +6,7 @@ Cheap to import: the frameworks are loaded by `warm_up` or by the first question
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
@@ -46,7 +46,8 @@ async def answer_question(
     search: SearchPort,
     calls: CallLog | None = None,
 ) -> AsyncGenerator[RunEvent]:
-    """Yield the events of one run, the last of which is RunFinished.
+    """Yield the events of one run, the last of which is RunFinished: the answer is whole, though
+    the run may still wait a moment for the cost of a search that it did not need.
 
     `history` holds completed messages, oldest first; the last `KBQA_HISTORY_MESSAGE_LIMIT` count.
     `calls` learns of each request to a model before it is sent and when it ended, also of those
@@ -91,20 +92,21 @@ def _prepared(language: Language) -> tuple[FlowGraph, RunLimits]:
     return flow_graph(language), limits
 
 
+def _finished(state: dict[str, Any]) -> RunFinished:
+    stage: Stage = "intent" if state["outcome"] == "direct" else "organization"
+    return RunFinished(
+        outcome=state["outcome"],
+        text=state["text"],
+        sources=state["evidence"].sources if "evidence" in state else (),
+        model=chat_model_name(stage),
+        cited_labels=state.get("cited_labels", ()),
+    )
+
+
 async def _drive(graph: FlowGraph, run: RunContext, events: _Events) -> None:
     try:
         async with run.at_end:
             state = await graph.ainvoke({}, run_config(), context=run)
-        sources = state["evidence"].sources if "evidence" in state else ()
-        stage: Stage = "intent" if state["outcome"] == "direct" else "organization"
-        run.emit(
-            RunFinished(
-                outcome=state["outcome"],
-                text=state["text"],
-                sources=sources,
-                model=chat_model_name(stage),
-                cited_labels=state.get("cited_labels", ()),
-            )
-        )
+            run.emit(_finished(state))
     finally:
         events.put_nowait(None)

@@ -119,7 +119,7 @@ class _Stages:
         run.emit(StageFinished("intent", result, discarded_call_id=early.call_id))
         text = result.assistant_text or ""
         run.emit(TokenProduced(text))
-        await early.discard()
+        run.at_end.push_async_callback(early.discard)  # the reply is whole without it
         return {"intent": result, "outcome": "direct", "text": text}
 
     async def execution(self, state: FlowState, runtime: Runtime[RunContext]) -> FlowState:

@@ -80,6 +80,7 @@ class Answering:
             session_id=turn.session_id, run_id=turn.run_id, message_id=turn.message_id
         )
         self._transcript = Transcript(ledger=self._ledger)
+        self._is_storing = False
 
     async def answer(self, publish: Callable[[StreamEvent], None]) -> AnswerSaved | AnswerFailed:
         """Drive the flow, publish its events and store the answer."""
@@ -90,6 +91,7 @@ class Answering:
                 await self._follow_flow(asked, publish)
         finally:
             keeper.cancel()
+        self._is_storing = True
         return await sync_to_async(_insist)(finish_turn, self._turn, self._transcript)
 
     async def _follow_flow(
@@ -113,12 +115,18 @@ class Answering:
                 publish(clean)
 
     async def give_up(self, error: AppError) -> AnswerSaved | AnswerFailed:
-        """Store the failure with what was written so far."""
-        return await sync_to_async(_insist)(fail_turn, self._turn, error, self._transcript)
+        """Store why the run ended, with what was written so far."""
+        return await sync_to_async(_insist)(self._end, error)
 
     def interrupt(self) -> None:
         """Store that the server stopped; no event loop runs any more."""
-        fail_turn(self._turn, RunInterruptedError(), self._transcript)
+        self._end(RunInterruptedError())
+
+    def _end(self, error: AppError) -> AnswerSaved | AnswerFailed:
+        """Store the failure; but an answer that was whole when it came counts as an answer."""
+        if self._transcript.finished is None or self._is_storing:
+            return fail_turn(self._turn, error, self._transcript)
+        return finish_turn(self._turn, self._transcript)
 
     async def _keep_partial(self) -> None:
         kept = ""
