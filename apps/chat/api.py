@@ -29,6 +29,7 @@ from apps.chat.models import CNY, AgentChatSession
 from apps.chat.runs import answering
 from apps.chat.sessions import ImportedMessage, create_session, delete_session, rename_session
 from apps.chat.streams import subscribe
+from apps.chat.turns.notes import refusal_notes
 from apps.core.errors import NotFoundError
 from apps.core.fields import yuan
 
@@ -108,9 +109,12 @@ def list_messages(
 ) -> MessagePage:
     """List questions and answers in order with their valid sources, on demand tool messages."""
     messages = _session(request, session_id).messages
+    refused = refusal_notes(_person(request))
     found = messages.visible() if include == "tool" else messages.conversation()
     page = found.with_sources()[offset : offset + limit]
-    return MessagePage(items=[MessageOut.of(message) for message in page], count=found.count())
+    return MessagePage(
+        items=[MessageOut.of(message, refused) for message in page], count=found.count()
+    )
 
 
 @router.post("/sessions/{session_id}/stop", response={200: StopOut, 404: ErrorOut})

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from uuid import UUID
 
 from ninja import Schema
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter
 
 from apps.chat.models import MessageRole
 from apps.chat.sessions import MAX_IMPORTED_MESSAGES
@@ -22,7 +22,10 @@ from apps.core.fields import yuan
 from apps.core.text.cleaning import clean_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from apps.chat.models import AgentChatMessage, AgentChatSession, MessageSource
+    from apps.chat.turns.notes import Note
 
 
 def _clean(value: object) -> object:
@@ -132,13 +135,26 @@ class SourceOut(Schema):
         )
 
 
-class NoteOut(Schema):
-    """What is told besides an answer. CONTEXT_TRIMMED: these were too long for the model."""
+class TrimNoteOut(Schema):
+    """Told besides an answer: these were too long for the model."""
 
-    code: str
+    code: Literal["CONTEXT_TRIMMED"]
     message: str
     history_messages: int
     sources: int
+
+
+class UnsearchedNoteOut(Schema):
+    """Told besides a refusal: these documents cannot be searched, or not yet."""
+
+    code: Literal["DOCUMENTS_NOT_SEARCHED"]
+    message: str
+    failed_documents: int
+    unfinished_documents: int
+
+
+NoteOut = Annotated[TrimNoteOut | UnsearchedNoteOut, Field(discriminator="code")]
+_NOTES: TypeAdapter[list[NoteOut]] = TypeAdapter(list[NoteOut])
 
 
 class MessageOut(Schema):
@@ -172,10 +188,11 @@ class MessageOut(Schema):
     notes: list[NoteOut] = Field(default_factory=list, exclude_if=operator.not_)
 
     @classmethod
-    def of(cls, message: AgentChatMessage) -> Self:
-        """Return the form of a message whose sources are loaded."""
+    def of(cls, message: AgentChatMessage, refused: Sequence[Note] = ()) -> Self:
+        """Return the form of a message whose sources are loaded; `refused` is for refusals."""
         is_answer = message.role == MessageRole.ASSISTANT
         facts = AssistantOutput.model_validate(message.metadata if is_answer else {})
+        told = refused if facts.outcome == "insufficient_evidence" else ()
         return cls(
             id=message.id,
             session_id=message.session_id,
@@ -196,7 +213,7 @@ class MessageOut(Schema):
             latency_ms=message.latency_ms,
             created_at=message.created_at,
             sources=[SourceOut.of(source) for source in message.sources.all()],
-            notes=[NoteOut.model_validate(note.data()) for note in facts.notes],
+            notes=_NOTES.validate_python([note.data() for note in (*facts.notes, *told)]),
         )
 
 

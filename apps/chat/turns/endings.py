@@ -27,6 +27,7 @@ from apps.chat.models import (
     SessionStatus,
 )
 from apps.chat.turns.metadata import AssistantOutput, FailureFacts
+from apps.chat.turns.notes import refusal_notes
 from apps.chat.turns.stream_events import AnswerFailed, AnswerSaved
 from apps.chat.turns.transcript import Transcript
 from apps.core.text.cleaning import clean_text
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
+    from apps.chat.turns.notes import Note
     from apps.chat.turns.transcript import SideMessage
     from apps.core.errors import AppError
 
@@ -129,7 +131,8 @@ def ending_of(message_id: UUID) -> Ending:
     Raises:
         ValueError: the message is still being written.
     """
-    message = AgentChatMessage.objects.filter(id=message_id).first()
+    found = AgentChatMessage.objects.filter(id=message_id)
+    message = found.select_related("session__user").first()
     if message is None or message.deleted_at is not None:
         gone = SessionDeletedError()
         return AnswerFailed(message_id, gone.code, gone.text, gone.retryable)
@@ -137,7 +140,10 @@ def ending_of(message_id: UUID) -> Ending:
         raise ValueError(f"message {message_id} has not ended")
     facts = AssistantOutput.model_validate(message.metadata)
     if message.status == MessageStatus.COMPLETED:
-        return AnswerSaved(message_id, facts.outcome or "answered", facts.notes)
+        notes: tuple[Note, ...] = facts.notes
+        if facts.outcome == "insufficient_evidence":
+            notes += refusal_notes(message.session.user)
+        return AnswerSaved(message_id, facts.outcome or "answered", notes)
     failure = facts.error or FailureFacts(message="", retryable=True)
     return AnswerFailed(message_id, message.error_code or "", failure.message, failure.retryable)
 

@@ -15,7 +15,7 @@ from apps.agents.events import Outcome, RunEvent
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from apps.chat.turns.notes import TrimNote
+    from apps.chat.turns.notes import Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class AnswerSaved:
 
     message_id: UUID
     outcome: Outcome
-    notes: tuple[TrimNote, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from apps.accounts.local_user import is_local_mode, local_user
 from apps.accounts.models import User
@@ -36,18 +35,16 @@ from apps.chat.turns.questions import clean_question
 from apps.chat.turns.stream_events import AnswerFailed, AnswerSaved
 from apps.core.errors import AppError
 from apps.core.processes.configuration import refuse_wrong_configuration
-from apps.documents.holdings import holdings_of
 from apps.documents.vectors.access import ready_store
 from apps.documents.vectors.owner import running_owner
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from apps.chat.runs.running import Run
-    from apps.chat.turns.stream_events import StreamEvent
+    from apps.chat.turns.notes import Note
     from apps.core.passages import Source
-    from apps.documents.holdings import Holdings
 
 EXIT_FAILED = 1
 EXIT_NO_EVIDENCE = 3
@@ -89,8 +86,6 @@ class Command(BaseCommand):
                 code = asyncio.run(self._answer(chosen, question))
         except AppError as error:
             raise CommandError(error.text) from error
-        if code == EXIT_NO_EVIDENCE:
-            self._tell_holdings(holdings_of(person))
         self.stderr.write(_("继续提问：--session {id}").format(id=chosen.id))
         if code:
             sys.exit(code)
@@ -107,54 +102,28 @@ class Command(BaseCommand):
             await _read_to_end(run)
             raise
 
-    def _tell_holdings(self, holdings: Holdings) -> None:
-        """Say when no document can be searched, since then no other question helps."""
-        if not holdings.is_unsearchable:
-            return
-        failed = ngettext(
-            "%(n)s 份文档索引失败，无法检索。",
-            "%(n)s 份文档索引失败，无法检索。",
-            holdings.failed,
-        )
-        unfinished = ngettext(
-            "%(n)s 份文档正在索引，完成后就可以提问。",
-            "%(n)s 份文档正在索引，完成后就可以提问。",
-            holdings.unfinished,
-        )
-        if holdings.failed:
-            self.stderr.write(failed % {"n": holdings.failed})
-        if holdings.unfinished:
-            self.stderr.write(unfinished % {"n": holdings.unfinished})
-
     async def _print_events(self, run: Run) -> int:
         finished: RunFinished | None = None
         async with aclosing(run.events(0, grace_s=SILENT_S, heartbeat_s=SILENT_S)) as events:
             async for numbered in events:
-                if numbered is None:
-                    continue
-                match numbered.event:
-                    case AnswerFailed(message=message, code=code):
-                        self.stderr.write(f"\n{message} ({code})")
-                        return EXIT_FAILED
+                match numbered and numbered.event:
+                    case TokenProduced(text=text):
+                        self.stdout.write(_printable(text), ending="")
+                        self.stdout.flush()
+                    case StageStarted(stage="execution") if self.stderr.isatty():
+                        self.stderr.write(_("检索资料…"))
                     case RunFinished() as finished:
                         pass
-                    case event:
-                        self._print_progress(event)
-        return self._print_sources(finished)
+                    case AnswerSaved(notes=notes):
+                        return self._print_end(finished, notes)
+                    case AnswerFailed(message=message, code=code):
+                        self.stderr.write(f"\n{message} ({code})")
+        return EXIT_FAILED
 
-    def _print_progress(self, event: StreamEvent) -> None:
-        match event:
-            case TokenProduced(text=text):
-                self.stdout.write(_printable(text), ending="")
-                self.stdout.flush()
-            case AnswerSaved(notes=notes):
-                for note in notes:
-                    self.stderr.write(f"\n{note.text}")
-            case StageStarted(stage="execution") if self.stderr.isatty():
-                self.stderr.write(_("检索资料…"))
-
-    def _print_sources(self, finished: RunFinished | None) -> int:
+    def _print_end(self, finished: RunFinished | None, notes: Iterable[Note]) -> int:
         self.stdout.write("")
+        for note in notes:
+            self.stderr.write(note.text)
         if finished is None:
             return EXIT_FAILED
         cited = [source for source in finished.sources if source.label in finished.cited_labels]
