@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -41,6 +42,14 @@ class EmbeddingModel(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class QuotedAnswer:
+    """Sentences with labels, and the parts of the question that none of them answers."""
+
+    text: str
+    unanswered: tuple[str, ...] = ()
+
+
 class ChatPort(Protocol):
     """The embedded chat model, on plain values: it reads no prompts and costs nothing.
 
@@ -51,6 +60,6 @@ class ChatPort(Protocol):
         """Return the next search for a standalone question, None when there is none."""
         ...
 
-    def answer(self, question: str, evidence: Evidence) -> str | None:
+    def answer(self, question: str, evidence: Evidence) -> QuotedAnswer | None:
         """Return an answer with the labels of the evidence, None when it does not suffice."""
         ...

@@ -40,10 +40,12 @@ async def quote_answer(
     """
     answer = _stream(evidence, run)
     ask = partial(model.answer, run.question, evidence)
-    text = await ask_embedded(run, "organization", ask)
-    if text is None:
+    quoted = await ask_embedded(run, "organization", ask)
+    if quoted is None:
         return None
-    answer.feed(text)
+    refusal, language = prompt_config().texts.part_refusal, run.user.language_for(run.question)
+    refused = [refusal.render(language, part=part) for part in quoted.unanswered]
+    answer.feed("\n\n".join([quoted.text, *refused]))
     return answer if answer.finish() else None
 
 

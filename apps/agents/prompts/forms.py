@@ -194,6 +194,7 @@ class Texts(Strict):
     """Fixed texts for people and models."""
 
     refusal: Localized
+    part_refusal: Localized
     execution_summary: Localized
     report_brief: Localized
     partial_rule: Localized

@@ -57,6 +57,7 @@ PLACES: dict[str, frozenset[str]] = {
 
 
 TEXT_PLACES: dict[str, frozenset[str]] = {
+    "part_refusal": frozenset({"part"}),
     "execution_summary": frozenset({"searches", "passages"}),
     "report_brief": frozenset({"queries", "sources"}),
     "search_result": frozenset({"count", "passages"}),

@@ -90,3 +90,24 @@ async def test_failing_search_fails_the_run_with_its_code() -> None:
     assert isinstance(run.error, StoreDownError)
     assert run.of(ToolReturned)[0].error_code == "VECTOR_STORE_UNAVAILABLE"
     assert run.names[-1] == "ToolReturned"
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        (
+            "年假有多少天，公司的股票代码是多少？",
+            "资料中没有找到关于“公司的股票代码是多少”的内容。",
+        ),
+        (
+            "How tall is the Eiffel Tower, and what is the stock symbol?",
+            "Nothing was found about “what is the stock symbol”.",
+        ),
+    ],
+)
+async def test_part_of_a_question_without_evidence_is_named(
+    real_search: SearchPort, question: str, told: str
+) -> None:
+    run = await run_flow(question, real_search)
+    assert run.finished.outcome == "answered"
+    assert run.text.split("\n\n")[-1] == told

@@ -16,6 +16,7 @@ from apps.llm.extractive.parts import parts_of
 from apps.llm.extractive.ranking import rank
 from apps.llm.extractive.sections import section_asked_for
 from apps.llm.extractive.sentences import clean
+from apps.llm.ports import QuotedAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -48,11 +49,6 @@ EXPLANATION = _Extent(margin=3.0, foreign_margin=0.45, sentences=5, later=1.0)
 SPREAD: dict[Language, float] = {"zh": 1.0, "en": 1.6}  # how far apart scores lie
 SPREAD_ACROSS = 0.45
 
-_NOTHING_FOUND: dict[Language, str] = {
-    "zh": "资料中没有找到关于“{part}”的内容。",
-    "en": "Nothing was found about “{part}”.",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class _Material:
@@ -63,7 +59,7 @@ class _Material:
     vectors: SentenceVectors
 
 
-def compose(question: str, evidence: Evidence, vectors: SentenceVectors) -> str | None:
+def compose(question: str, evidence: Evidence, vectors: SentenceVectors) -> QuotedAnswer | None:
     """Return the answer with labels, None when the evidence does not suffice."""
     passages = tuple(source.passage for source in evidence.sources)
     material = _Material(evidence, passages, vectors)
@@ -75,10 +71,8 @@ def compose(question: str, evidence: Evidence, vectors: SentenceVectors) -> str 
     if not any(chosen):
         return None
     text = _written(_in_reading_order(_within_limit(_in_turns(chosen))), evidence)
-    note = _NOTHING_FOUND[language_of(question)]
     missing = [part for part, found in zip(parts, chosen, strict=True) if not found]
-    notes = [note.format(part=clean(part).rstrip("？?。. ")) for part in missing]
-    return "\n\n".join([text, *notes])
+    return QuotedAnswer(text, tuple(clean(part).rstrip("？?。. ") for part in missing))
 
 
 def _chosen_for(question: str, material: _Material) -> list[Ranked]:

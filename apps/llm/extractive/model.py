@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from apps.core.passages import Evidence, Search
-    from apps.llm.ports import EmbeddingModel
+    from apps.llm.ports import EmbeddingModel, QuotedAnswer
 
 
 class ExtractiveChatModel:
@@ -32,7 +32,7 @@ class ExtractiveChatModel:
         queries = [search.query for search in searches]
         return multi_hop.next_query(question, queries, [search.passages for search in searches])
 
-    def answer(self, question: str, evidence: Evidence) -> str | None:
+    def answer(self, question: str, evidence: Evidence) -> QuotedAnswer | None:
         """Return the sentences that answer, each with its label."""
         asked = without_courtesies(question)
         asked = own_part(evidence.question) if asks_again(asked) else asked

@@ -14,6 +14,8 @@ from apps.llm.factory import embedding_model
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from apps.llm.ports import QuotedAnswer
+
 
 def passage(content: str, *, filename: str = "a.txt", heading: str = "") -> Passage:
     return Passage(
@@ -47,3 +49,9 @@ def evidence(query: str, passages: Sequence[Passage]) -> Evidence:
         Source(f"S{number}", p, query) for number, p in enumerate(found(query, passages), start=1)
     )
     return Evidence(query, (query,), tuple(sources))
+
+
+def quoted(answer: QuotedAnswer | None) -> str | None:
+    """Return the text of an answer to all parts of a question, None for a refusal."""
+    assert answer is None or not answer.unanswered
+    return answer and answer.text

@@ -7,7 +7,7 @@ import pytest
 from apps.llm.extractive.answer_selection import compose
 from apps.llm.extractive.sentence_vectors import SentenceVectors
 from apps.llm.factory import embedding_model
-from apps.llm.tests.passages import evidence, passage
+from apps.llm.tests.passages import evidence, passage, quoted
 
 BICYCLE = [
     passage(
@@ -60,7 +60,7 @@ CLUB = [
 )
 def test_manual_is_quoted_without_headings_and_other_codes(question: str, answer: str) -> None:
     vectors = SentenceVectors(embedding_model())
-    assert compose(question, evidence(question, BICYCLE), vectors) == answer
+    assert quoted(compose(question, evidence(question, BICYCLE), vectors)) == answer
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_manual_is_quoted_without_headings_and_other_codes(question: str, answer
 )
 def test_rules_are_quoted_by_sentence_and_section(question: str, answer: str) -> None:
     vectors = SentenceVectors(embedding_model())
-    assert compose(question, evidence(question, CLUB), vectors) == answer
+    assert quoted(compose(question, evidence(question, CLUB), vectors)) == answer
 
 
 @pytest.mark.parametrize(
@@ -91,4 +91,4 @@ def test_section_that_the_question_names_answers_alone(heading, question, said):
     summer, winter = heading.format("In summer"), heading.format("In winter")
     text = f"{summer}The pool opens at 7:00.\n\n{winter}The pool opens at 9:00.\n"
     found = evidence(question, [passage(text)])
-    assert compose(question, found, SentenceVectors(embedding_model())) == said
+    assert quoted(compose(question, found, SentenceVectors(embedding_model()))) == said
