@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from apps.accounts.models import User
     from apps.accounts.requests import PersonRequest
-    from apps.chat.turns.endings import StartedTurn
+    from apps.chat.turns.turn import StartedTurn
 
 SESSIONS_STEP = 60
 MAX_SESSIONS_SHOWN = 2000

@@ -17,10 +17,10 @@ from apps.chat.costs.call_ledger import CallLedger
 from apps.chat.errors import RunAbandonedError, RunInterruptedError, RunStoppedError
 from apps.chat.models import AgentChatMessage
 from apps.chat.runs import running
-from apps.chat.turns.endings import StartedTurn, fail_turn, finish_turn, save_partial
+from apps.chat.turns.endings import fail_turn, finish_turn, save_partial
 from apps.chat.turns.start import resend_turn, start_turn
 from apps.chat.turns.transcript import Transcript
-from apps.chat.turns.turn_context import turn_context
+from apps.chat.turns.turn import StartedTurn, turn_context
 from apps.core.text.cleaning import clean_text
 from apps.documents.search import asearch_passages
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from apps.accounts.models import User
     from apps.chat.models import AgentChatSession
     from apps.chat.turns.stream_events import AnswerFailed, AnswerSaved, StreamEvent
-    from apps.chat.turns.turn_context import TurnContext
+    from apps.chat.turns.turn import TurnContext
     from apps.core.errors import AppError
     from apps.core.passages import Passage, SearchPort
 

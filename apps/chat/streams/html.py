@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from apps.agents.events import Stage
-    from apps.chat.turns.stream_events import PageTurn, StreamEvent
+    from apps.chat.turns.stream_events import StreamEvent
+    from apps.chat.turns.turn import StartedTurn
     from apps.core.passages import Source
     from apps.documents.holdings import Holdings
 
@@ -48,7 +49,7 @@ PageEvent = tuple[str, str]
 _LABEL = re.compile(r"\[S(\d{1,2})\]")  # the flow sends a label whole, never cut in two
 
 
-def encode(event: StreamEvent, turn: PageTurn) -> list[PageEvent]:
+def encode(event: StreamEvent, turn: StartedTurn) -> list[PageEvent]:
     """Return the page events (name, HTML) of one event of a run; none for what no page shows."""
     match event:
         case TokenProduced(text=text):
@@ -68,7 +69,7 @@ def encode(event: StreamEvent, turn: PageTurn) -> list[PageEvent]:
     return []
 
 
-def _stage(stage: Stage, turn: PageTurn) -> PageEvent:
+def _stage(stage: Stage, turn: StartedTurn) -> PageEvent:
     # A stream that starts over must not append to what an earlier one brought.
     context = {
         "steps": steps_at(stage),
@@ -78,7 +79,7 @@ def _stage(stage: Stage, turn: PageTurn) -> PageEvent:
     return "stage", render_to_string("chat/message.html#stage", context)
 
 
-def _search(event: ToolCalled, turn: PageTurn) -> PageEvent:
+def _search(event: ToolCalled, turn: StartedTurn) -> PageEvent:
     context = {
         "query": shown_query(str(event.arguments.get("query") or "")),
         "call_key": _call_key(event.call_id, turn),
@@ -86,7 +87,7 @@ def _search(event: ToolCalled, turn: PageTurn) -> PageEvent:
     return "search", render_to_string("chat/message.html#search", context)
 
 
-def _hits(event: ToolReturned, turn: PageTurn) -> PageEvent:
+def _hits(event: ToolReturned, turn: StartedTurn) -> PageEvent:
     context = {
         "hit_count": event.hit_count,
         "failed": event.error_code is not None,
@@ -95,12 +96,12 @@ def _hits(event: ToolReturned, turn: PageTurn) -> PageEvent:
     return "hits", render_to_string("chat/message.html#hits", context)
 
 
-def _call_key(call_id: str, turn: PageTurn) -> str:
+def _call_key(call_id: str, turn: StartedTurn) -> str:
     """Return an id that is safe in HTML and selectors: a model chooses `call_id` as it likes."""
     return uuid.uuid5(turn.message_id, call_id).hex
 
 
-def _sources(sources: Sequence[Source], turn: PageTurn) -> PageEvent:
+def _sources(sources: Sequence[Source], turn: StartedTurn) -> PageEvent:
     context = {
         "sources": [shown_source(source) for source in sources],
         "message_id": turn.message_id,
@@ -109,7 +110,7 @@ def _sources(sources: Sequence[Source], turn: PageTurn) -> PageEvent:
     return "sources", render_to_string("chat/sources.html", context)
 
 
-def _final(turn: PageTurn) -> list[PageEvent]:
+def _final(turn: StartedTurn) -> list[PageEvent]:
     """Return the answer as it is stored, and its sources with what supports it marked."""
     kept = AgentChatSession.objects.filter(id=turn.session_id, deleted_at=None)
     session = kept.select_related("user").first()

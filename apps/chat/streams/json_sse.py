@@ -37,27 +37,18 @@ def _named(event: StreamEvent) -> Named | None:
             return "sources", {"sources": [source_data(source) for source in sources]}
         case AnswerStarted():
             return "status", {"phase": "answering"}
-        case _:
-            return _ending(event)
+        case AnswerSaved():
+            return "done", _done(event)
+        case AnswerFailed(message_id, code, message, retryable):
+            data = {"code": code, "message": message, "retryable": retryable}
+            return "error", data | {"message_id": str(message_id)}
+    return None
 
 
-def _ending(event: StreamEvent) -> Named | None:
-    match event:
-        case AnswerSaved(message_id=message_id, outcome=outcome):
-            data: dict[str, object] = {"message_id": str(message_id), "outcome": outcome}
-            if event.notes:
-                data["notes"] = [note.data() for note in event.notes]
-            return "done", data
-        case AnswerFailed():
-            data = {
-                "code": event.code,
-                "message": event.message,
-                "retryable": event.retryable,
-                "message_id": str(event.message_id),
-            }
-            return "error", data
-        case _:
-            return None
+def _done(event: AnswerSaved) -> dict[str, object]:
+    notes = [note.data() for note in event.notes]
+    data = {"message_id": str(event.message_id), "outcome": event.outcome}
+    return data | ({"notes": notes} if notes else {})
 
 
 def source_data(source: Source) -> dict[str, object]:

@@ -23,7 +23,8 @@ from apps.chat.models import AgentChatMessage, AgentChatSession, MessageRole, Me
 from apps.chat.runs import answering, running
 from apps.chat.streams import html, json_sse
 from apps.chat.turns.endings import ending_of
-from apps.chat.turns.stream_events import NumberedEvent, PageTurn
+from apps.chat.turns.stream_events import NumberedEvent
+from apps.chat.turns.turn import StartedTurn
 from apps.core.errors import NotFoundError
 from apps.core.web.sse import HEADERS, PING, frame
 
@@ -68,8 +69,7 @@ async def page_stream(request: HttpRequest, session_id: UUID) -> StreamingHttpRe
         NotFoundError: the run belongs to no session of this person.
     """
     user = cast("User", await request.auser())
-    placeholder = await _find_answer(user, session_id, request.GET.get("run", ""))
-    turn = PageTurn(session_id, placeholder.id, placeholder.run_id or placeholder.id)
+    turn = StartedTurn.of(await _find_answer(user, session_id, request.GET.get("run", "")))
     last_seen = request.headers.get("Last-Event-ID", "")[:MAX_EVENT_ID_DIGITS]
     after = int(last_seen) if last_seen.isascii() and last_seen.isdigit() else 0
     return _response(_page_frames(turn, after))
@@ -84,6 +84,7 @@ async def _find_answer(user: User, session_id: UUID, run: str) -> AgentChatMessa
         AgentChatMessage.objects.visible()
         .filter(session__in=AgentChatSession.objects.of(user), session_id=session_id)
         .filter(run_id=run_id, role=MessageRole.ASSISTANT)
+        .select_related("session")
         .afirst()
     )
     if answer is None:
@@ -103,7 +104,7 @@ async def _json_frames(run: Run) -> AsyncGenerator[bytes]:
             yield PING if numbered is None else json_sse.encode(numbered)
 
 
-async def _page_frames(turn: PageTurn, after: int) -> AsyncGenerator[bytes]:
+async def _page_frames(turn: StartedTurn, after: int) -> AsyncGenerator[bytes]:
     yield PING
     run = running.find(turn.run_id)
     if run is None:
@@ -116,7 +117,7 @@ async def _page_frames(turn: PageTurn, after: int) -> AsyncGenerator[bytes]:
             yield PING if numbered is None else await _encode_for_page(numbered, turn)
 
 
-async def _events_elsewhere(turn: PageTurn, after: int) -> AsyncGenerator[NumberedEvent | None]:
+async def _events_elsewhere(turn: StartedTurn, after: int) -> AsyncGenerator[NumberedEvent | None]:
     """Yield the end of a run that another process has, or that ended long ago."""
     generating = AgentChatMessage.objects.filter(
         id=turn.message_id, status=MessageStatus.GENERATING
@@ -127,7 +128,7 @@ async def _events_elsewhere(turn: PageTurn, after: int) -> AsyncGenerator[Number
     yield NumberedEvent(after + 1, await sync_to_async(ending_of)(turn.message_id))
 
 
-async def _encode_for_page(numbered: NumberedEvent, turn: PageTurn) -> bytes:
+async def _encode_for_page(numbered: NumberedEvent, turn: StartedTurn) -> bytes:
     """Return the event's frames; all but tokens may read the database, so they run in a thread.
 
     Only the last frame carries the number, so that a reader that lost the connection between two

@@ -20,8 +20,7 @@ from apps.chat.tests.conftest import (
     ledger_of,
     make_call,
 )
-from apps.chat.turns.endings import fail_turn, finish_turn
-from apps.chat.turns.recovery import recover_runs
+from apps.chat.turns.endings import fail_turn, finish_turn, recover_runs
 from apps.chat.turns.start import start_turn
 from apps.chat.turns.transcript import Transcript
 from apps.core.fields import yuan

@@ -18,8 +18,8 @@ from apps.chat.streams import html
 from apps.chat.tests.conftest import finished_transcript, make_document, sources_of
 from apps.chat.turns.endings import fail_turn, finish_turn
 from apps.chat.turns.start import start_turn
-from apps.chat.turns.stream_events import PageTurn
 from apps.chat.turns.transcript import Transcript
+from apps.chat.turns.turn import StartedTurn
 
 pytestmark = pytest.mark.django_db
 
@@ -158,7 +158,7 @@ def test_hostile_question_title_name_and_passage_are_text(client, user, plain):
 
 @pytest.mark.parametrize("text", ANSWERS)
 def test_token_of_a_running_answer_is_text(text):
-    turn = PageTurn(uuid.uuid4(), uuid.uuid4(), uuid.uuid4())
+    turn = StartedTurn(*(uuid.uuid4() for _ in range(5)), question=text)
     found = elements("".join(data for _, data in html.encode(TokenProduced(text), turn)))
     assert (found.active, found.links) == ([], set())
 

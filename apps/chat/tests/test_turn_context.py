@@ -9,7 +9,7 @@ from apps.chat.errors import RunStoppedError
 from apps.chat.tests.conftest import finished_transcript, sources_of
 from apps.chat.turns.endings import fail_turn, finish_turn
 from apps.chat.turns.start import start_turn
-from apps.chat.turns.turn_context import turn_context
+from apps.chat.turns.turn import turn_context
 from apps.documents.models import Document
 
 pytestmark = pytest.mark.django_db

@@ -27,8 +27,7 @@ from apps.chat.tests.conftest import (
     make_document,
     sources_of,
 )
-from apps.chat.turns.endings import fail_turn, finish_turn, save_partial
-from apps.chat.turns.recovery import recover_runs
+from apps.chat.turns.endings import fail_turn, finish_turn, recover_runs, save_partial
 from apps.chat.turns.start import resend_turn, start_turn
 from apps.chat.turns.stream_events import AnswerFailed, AnswerSaved
 from apps.chat.turns.transcript import Transcript

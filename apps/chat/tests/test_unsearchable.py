@@ -14,7 +14,7 @@ from apps.chat.tests.conftest import finished_transcript, make_document, sources
 from apps.chat.turns.endings import ending_of, finish_turn
 from apps.chat.turns.notes import UnsearchedNote
 from apps.chat.turns.start import start_turn
-from apps.chat.turns.stream_events import AnswerSaved, NumberedEvent, PageTurn
+from apps.chat.turns.stream_events import AnswerSaved, NumberedEvent
 from apps.documents.models import Document
 
 pytestmark = pytest.mark.django_db
@@ -57,10 +57,7 @@ def test_streamed_refusal_blames_documents_that_cannot_be_searched(session, docu
     turn = refused_turn(session)
     Document.objects.update(status="failed")
 
-    ((name, fragment),) = encode(
-        AnswerSaved(turn.message_id, "insufficient_evidence"),
-        PageTurn(session.id, turn.message_id, turn.run_id),
-    )
+    ((name, fragment),) = encode(AnswerSaved(turn.message_id, "insufficient_evidence"), turn)
 
     assert name == "final"
     assert "1 份文档索引失败，无法检索。" in fragment

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import logging
 import uuid
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.db.models import Min
 from django.utils import timezone
 
 from apps.chat.costs.billing import book_run
-from apps.chat.errors import SessionDeletedError
+from apps.chat.errors import RunInterruptedError, SessionDeletedError
 from apps.chat.models import (
     MODEL_CODE_MAX_CHARS,
     AgentChatMessage,
     AgentChatSession,
+    CallStatus,
     MessageSource,
     MessageStatus,
     ModelCall,
@@ -30,6 +30,7 @@ from apps.chat.turns.metadata import AssistantOutput, FailureFacts
 from apps.chat.turns.notes import refusal_notes
 from apps.chat.turns.stream_events import AnswerFailed, AnswerSaved
 from apps.chat.turns.transcript import Transcript
+from apps.chat.turns.turn import StartedTurn
 from apps.core.text.cleaning import clean_text
 from apps.documents.models import Chunk, DocumentStatus
 
@@ -46,30 +47,6 @@ logger = logging.getLogger(__name__)
 TOOL_NAME_MAX_CHARS = 100
 
 Ending = AnswerSaved | AnswerFailed
-
-
-@dataclass(frozen=True, slots=True)
-class StartedTurn:
-    """A stored question whose answer is about to be written into `message_id`."""
-
-    session_id: UUID
-    run_id: UUID
-    question_id: UUID
-    message_id: UUID
-    user_id: UUID
-    question: str
-
-    @classmethod
-    def of(cls, placeholder: AgentChatMessage) -> Self:
-        """The turn of a placeholder that is to be ended; its question is not read."""
-        return cls(
-            session_id=placeholder.session_id,
-            run_id=placeholder.run_id or placeholder.id,
-            question_id=placeholder.id,
-            message_id=placeholder.id,
-            user_id=placeholder.session.user_id,
-            question="",
-        )
 
 
 def finish_turn(turn: StartedTurn, transcript: Transcript) -> Ending:
@@ -123,6 +100,22 @@ def save_partial(turn: StartedTurn, text: str) -> None:
     AgentChatMessage.objects.generating().filter(id=turn.message_id).update(
         content=clean_text(text), updated_at=timezone.now()
     )
+
+
+def recover_runs() -> int:
+    """Fail the answers that a dead process left unfinished; return how many there were.
+
+    Call it before the web process starts, when no run of it can be alive. Calls of runs that
+    somebody ended (a deletion, say) before their process died are charged.
+    """
+    left_over = list(AgentChatMessage.objects.generating().select_related("session"))
+    for message in left_over:
+        fail_turn(StartedTurn.of(message), RunInterruptedError())
+    running = ModelCall.objects.filter(status=CallStatus.RUNNING).order_by()
+    for session_id, run_id in running.values_list("session_id", "run_id").distinct():
+        with transaction.atomic():
+            book_run(session_id, run_id)
+    return len(left_over)
 
 
 def ending_of(message_id: UUID) -> Ending:

@@ -23,9 +23,10 @@ from apps.chat.models import (
     MessageStatus,
     SessionStatus,
 )
-from apps.chat.turns.endings import StartedTurn, fail_turn, snapshot_of
+from apps.chat.turns.endings import fail_turn, snapshot_of
 from apps.chat.turns.metadata import UserInput
 from apps.chat.turns.questions import clean_question, title_of
+from apps.chat.turns.turn import StartedTurn
 from apps.core.errors import NotFoundError
 
 if TYPE_CHECKING:

@@ -54,12 +54,3 @@ class NumberedEvent:
 def ends_stream(event: StreamEvent) -> bool:
     """Whether nothing follows `event`."""
     return isinstance(event, AnswerSaved | AnswerFailed)
-
-
-@dataclass(frozen=True, slots=True)
-class PageTurn:
-    """Whose events a page's encoder renders."""
-
-    session_id: UUID
-    message_id: UUID
-    run_id: UUID

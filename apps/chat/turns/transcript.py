@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass, field
+from functools import singledispatchmethod
 from typing import TYPE_CHECKING
 
 from apps.agents.events import (
     ContextTrimmed,
     ModelCalled,
-    RunEvent,
     RunFinished,
     SourcesFound,
     StageFinished,
@@ -33,7 +33,7 @@ from apps.chat.turns.metadata import (
 )
 
 if TYPE_CHECKING:
-    from apps.agents.events import Stage
+    from apps.agents.events import RunEvent, Stage
     from apps.chat.costs.call_ledger import CallLedger
     from apps.core.passages import Source
 
@@ -91,31 +91,27 @@ class Transcript:
         """What the stages' models did not get of too long prompts, None when they got all."""
         return list(self._trims.values()) or None
 
-    def add(self, event: RunEvent) -> None:
-        """Take in the next event of the run."""
-        match event:
-            case TokenProduced(text=text):
-                self._tokens.append(text)
-            case ToolCalled():
-                self._add_call(event)
-            case ToolReturned():
-                self._add_result(event)
-            case StageFinished():
-                self._add_stage(event)
-            case _:
-                self._note(event)
+    @singledispatchmethod
+    def add(self, _event: RunEvent) -> None:
+        """Take in the next event of the run; what is not stored passes by."""
 
-    def _note(self, event: RunEvent) -> None:
-        match event:
-            case ContextTrimmed():
-                self._add_trim(event)
-            case ModelCalled(model=model):
-                self._last_model = model
-            case SourcesFound(sources=sources):
-                self.sources = sources
-            case RunFinished():
-                self.finished = event
+    @add.register
+    def _add_token(self, event: TokenProduced) -> None:
+        self._tokens.append(event.text)
 
+    @add.register
+    def _add_model(self, event: ModelCalled) -> None:
+        self._last_model = event.model
+
+    @add.register
+    def _add_sources(self, event: SourcesFound) -> None:
+        self.sources = event.sources
+
+    @add.register
+    def _add_finish(self, event: RunFinished) -> None:
+        self.finished = event
+
+    @add.register
     def _add_call(self, event: ToolCalled) -> None:
         digest = arguments_digest(event.arguments)
         self._digests[event.call_id] = digest
@@ -129,6 +125,7 @@ class Transcript:
             )
         )
 
+    @add.register
     def _add_result(self, event: ToolReturned) -> None:
         facts = ToolFacts(
             name=event.name,
@@ -152,6 +149,7 @@ class Transcript:
             )
         )
 
+    @add.register
     def _add_trim(self, event: ContextTrimmed) -> None:
         if event.history_messages or event.sources:
             self._trims[event.stage] = TrimFacts(
@@ -160,6 +158,7 @@ class Transcript:
                 sources=event.sources,
             )
 
+    @add.register
     def _add_stage(self, event: StageFinished) -> None:
         self.stage_results.append(
             SideMessage(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from django.core.management.base import BaseCommand
 
-from apps.chat.turns.recovery import recover_runs
+from apps.chat.turns.endings import recover_runs
 
 if TYPE_CHECKING:
     from typing import Any

@@ -1,9 +1,9 @@
-"""What the agents are told with a question: who asks, after which messages, citing what."""
+"""A turn that was begun, and what the agents are told of it: who asks, after which messages."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from django.conf import settings
 from django.utils import translation
@@ -18,7 +18,30 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from apps.accounts.models import User
-    from apps.chat.turns.endings import StartedTurn
+
+
+@dataclass(frozen=True, slots=True)
+class StartedTurn:
+    """A stored question whose answer is about to be written into `message_id`."""
+
+    session_id: UUID
+    run_id: UUID
+    question_id: UUID
+    message_id: UUID
+    user_id: UUID
+    question: str
+
+    @classmethod
+    def of(cls, placeholder: AgentChatMessage) -> Self:
+        """The turn of a placeholder that is to be ended; its question is not read."""
+        return cls(
+            session_id=placeholder.session_id,
+            run_id=placeholder.run_id or placeholder.id,
+            question_id=placeholder.id,
+            message_id=placeholder.id,
+            user_id=placeholder.session.user_id,
+            question="",
+        )
 
 
 @dataclass(frozen=True, slots=True)
