@@ -4,6 +4,9 @@ A run lives in its own task with a fresh context, so that it outlives the reques
 Its buffer of numbered events is the truth that every reader follows, from any number on. A run
 ends by itself, by `cancel`, by the time-out, or because its last reader left. What a run does is
 given as `RunWork`; nothing here knows the database's tables or the agents.
+
+A run of another web process is cancelled through the channel layer; only the reason's code
+travels. With the in-memory layer there is no other web process and nobody listens elsewhere.
 """
 
 from __future__ import annotations
@@ -16,13 +19,19 @@ import threading
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
-from asgiref.sync import ThreadSensitiveContext, sync_to_async
+from asgiref.sync import ThreadSensitiveContext, async_to_sync, sync_to_async
+from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import connections
 from django.utils import translation
 
-from apps.chat.errors import RunAbandonedError, RunInterruptedError, RunTimeoutError
-from apps.chat.runs import run_signals
+from apps.chat.errors import (
+    RunAbandonedError,
+    RunInterruptedError,
+    RunStoppedError,
+    RunTimeoutError,
+    SessionDeletedError,
+)
 from apps.chat.turns.stream_events import AnswerFailed, NumberedEvent, ends_stream
 from apps.core.errors import AppError
 
@@ -36,6 +45,9 @@ logger = logging.getLogger(__name__)
 
 KEEP_ENDED_S = 120  # a page that reloads after the end still finds the events
 KEEP_ENDED_COUNT = 50
+_REASONS = {
+    reason.code: reason for reason in (RunAbandonedError, RunStoppedError, SessionDeletedError)
+}
 
 
 class RunWork(Protocol):
@@ -138,7 +150,7 @@ class Run:
     async def _live(self) -> None:
         translation.activate(self._language or settings.LANGUAGE_CODE)
         async with ThreadSensitiveContext():
-            listener = asyncio.create_task(run_signals.listen(self.id, self.cancel))
+            listener = asyncio.create_task(_listen(self.id, self.cancel))
             try:
                 self._publish(await self._outcome())
             finally:
@@ -191,10 +203,32 @@ def cancel(run_id: UUID, reason: AppError) -> Run | None:
     """End a run from any thread; another process's run is told through the channel layer."""
     run = find(run_id)
     if run is None:
-        run_signals.send_cancel(run_id, reason)
+        send_cancel(run_id, reason)
     else:
         run.cancel(reason)
     return run
+
+
+def send_cancel(run_id: UUID, reason: AppError) -> None:
+    """Tell whichever process has the run to end it; call it outside the event loop's thread."""
+    layer = get_channel_layer()
+    async_to_sync(layer.group_send)(_group(run_id), {"type": "cancel", "code": reason.code})
+
+
+async def _listen(run_id: UUID, cancel: Callable[[AppError], None]) -> None:
+    """Call `cancel` when another process asks for it; runs until it is cancelled itself."""
+    layer = get_channel_layer()
+    channel = await layer.new_channel()
+    await layer.group_add(_group(run_id), channel)
+    try:
+        message = await layer.receive(channel)
+        cancel(_REASONS[message["code"]]())
+    finally:
+        await layer.group_discard(_group(run_id), channel)
+
+
+def _group(run_id: UUID) -> str:
+    return f"run.{run_id.hex}"
 
 
 async def _set_within(event: asyncio.Event, seconds: float) -> bool:

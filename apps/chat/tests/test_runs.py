@@ -15,7 +15,7 @@ from asgiref.sync import sync_to_async
 
 from apps.agents.events import TokenProduced
 from apps.chat.errors import RunStoppedError
-from apps.chat.runs import run_signals, running
+from apps.chat.runs import running
 from apps.chat.turns.stream_events import AnswerFailed, AnswerSaved, NumberedEvent
 from apps.core.errors import AppError
 from kbqa_project.env import load
@@ -190,7 +190,7 @@ async def test_cancel_through_the_channel_layer_reaches_the_run():
     work = HandWork()
     run = await started(work)
     await asyncio.sleep(0.01)  # the listener joins its group
-    await sync_to_async(run_signals.send_cancel)(run.id, RunStoppedError())
+    await sync_to_async(running.send_cancel)(run.id, RunStoppedError())
     assert (await read(run, grace_s=60))[-1].event.code == "STOPPED"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import json
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,13 +17,12 @@ from weakref import WeakKeyDictionary
 
 import httpx2
 from langchain_core.language_models.chat_models import BaseChatModel, agenerate_from_stream
-from langchain_core.messages import AIMessageChunk
+from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr
 
 from apps.llm.calls import CallTarget, OpenCall
 from apps.llm.endpoints.completions import RAW_USAGE, Completion
-from apps.llm.endpoints.prompt_texts import prompt_texts
 from apps.llm.endpoints.retries import RetryPolicy  # noqa: TC001 - pydantic reads the annotation
 from apps.llm.endpoints.vendor_errors import (
     UPSTREAM_FAILURES,
@@ -37,11 +37,11 @@ from apps.llm.pricing.usage import kept_usage
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 
     from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
     from langchain_core.language_models import LanguageModelInput
-    from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.messages import BaseMessage
     from langchain_core.outputs import ChatGenerationChunk, ChatResult
     from langchain_core.runnables import Runnable
     from langchain_core.tools import BaseTool
@@ -143,7 +143,7 @@ class OpenAICompatibleChat(BaseChatModel):
     ) -> AsyncGenerator[ChatGenerationChunk]:
         """Stream one attempt and report it as a call."""
         target = CallTarget("chat", vendor_of(self.endpoint.base_url), self.endpoint.model)
-        prompt = prompt_texts(messages, arguments.get("tools", ()))
+        prompt = _prompt_texts(messages, arguments.get("tools", ()))
         async with (
             OpenCall(target, prompt, was_refused=was_refused) as call,
             aclosing(self._timed(messages, **arguments)) as chunks,
@@ -238,7 +238,7 @@ def _note(chunk: ChatGenerationChunk, call: OpenCall) -> None:
     if info.get("finish_reason"):
         call.is_cut = False
     if _is_token(chunk):
-        call.hear("".join(prompt_texts([chunk.message])))
+        call.hear("".join(_prompt_texts([chunk.message])))
 
 
 def _text(value: object) -> str | None:
@@ -265,3 +265,19 @@ def _outgrown(error: AppError, *, has_token: bool) -> AppError:
     """Return the error; once the reply has begun, it is the reply that became too long."""
     is_too_long = isinstance(error, ContextTooLongError) and has_token
     return AnswerTruncatedError() if is_too_long else error
+
+
+def _prompt_texts(messages: Iterable[BaseMessage], tools: Iterable[Any] = ()) -> list[str]:
+    """Return what a vendor counts as tokens: each message with its tool calls, each tool."""
+    texts = [str(message.text) + "".join(_arguments(message)) for message in messages]
+    return texts + [json.dumps(tool, ensure_ascii=False, default=str) for tool in tools]
+
+
+def _arguments(message: BaseMessage) -> list[str]:
+    if isinstance(message, AIMessageChunk):
+        pieces = message.tool_call_chunks
+        return [f"{piece['name'] or ''}{piece['args'] or ''}" for piece in pieces]
+    if isinstance(message, AIMessage):
+        calls = message.tool_calls
+        return [call["name"] + json.dumps(call["args"], ensure_ascii=False) for call in calls]
+    return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from apps.chat.pages.topics import topics_of
+from apps.chat.pages.examples import topics_of
 
 
 @pytest.mark.parametrize(
