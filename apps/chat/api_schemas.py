@@ -7,6 +7,7 @@ defaults.
 from __future__ import annotations
 
 import operator
+from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Literal, Self
@@ -24,8 +25,9 @@ from apps.core.text.cleaning import clean_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from apps.chat.models import AgentChatMessage, AgentChatSession, MessageSource
+    from apps.chat.models import AgentChatMessage, AgentChatSession
     from apps.chat.turns.notes import Note
+    from apps.core.passages import Source
 
 
 def _clean(value: object) -> object:
@@ -118,21 +120,9 @@ class SourceOut(Schema):
     score: float
 
     @classmethod
-    def of(cls, source: MessageSource) -> Self:
-        """Return the form of a source whose chunk and document are loaded."""
-        chunk = source.chunk
-        return cls(
-            label=source.citation_label,
-            document_id=source.document_id,
-            chunk_id=source.chunk_id,
-            filename=source.document.filename,
-            order_index=chunk.order_index,
-            page_number=chunk.page_number,
-            start_char=chunk.start_char,
-            end_char=chunk.end_char,
-            content=chunk.content,
-            score=source.score,
-        )
+    def of(cls, source: Source) -> Self:
+        """Return the form of a source."""
+        return cls.model_validate({"label": source.label, **asdict(source.passage)})
 
 
 class TrimNoteOut(Schema):
@@ -212,7 +202,7 @@ class MessageOut(Schema):
             currency=message.currency,
             latency_ms=message.latency_ms,
             created_at=message.created_at,
-            sources=[SourceOut.of(source) for source in message.sources.all()],
+            sources=[SourceOut.of(row.found) for row in message.sources.all()],
             notes=_NOTES.validate_python([note.data() for note in (*facts.notes, *told)]),
         )
 

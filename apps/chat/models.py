@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from apps.core.fields import MicroYuanField
+from apps.core.passages import Source
 from apps.documents.models import Chunk, Document, DocumentStatus
 
 if TYPE_CHECKING:
@@ -143,11 +144,10 @@ class MessageQuerySet(models.QuerySet["AgentChatMessage"]):
         return self.filter(status=MessageStatus.GENERATING)
 
     def with_sources(self) -> Self:
-        """With the sources that still exist, their chunks and documents (three queries)."""
-        valid = MessageSource.objects.exclude(
-            document__status=DocumentStatus.DELETING
-        ).select_related("chunk", "document")
-        return self.prefetch_related(Prefetch("sources", queryset=valid))
+        """With the sources that still exist, their chunks and documents (two queries)."""
+        kept = MessageSource.objects.exclude(document__status=DocumentStatus.DELETING)
+        sources = kept.select_related("chunk__document").order_by("citation_label")
+        return self.prefetch_related(Prefetch("sources", queryset=sources))
 
 
 class AgentChatMessage(models.Model):
@@ -325,3 +325,8 @@ class MessageSource(models.Model):
 
     def __str__(self) -> str:
         return f"{self.message_id} {self.citation_label}"
+
+    @property
+    def found(self) -> Source:
+        """The source as the run found it; its chunk and document must be loaded."""
+        return Source(self.citation_label, self.chunk.passage(self.score), self.search_query)

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from apps.core.fields import MicroYuanField
+from apps.core.passages import Passage
 from apps.documents.errors import HOPELESS_CODES
 
 if TYPE_CHECKING:
@@ -242,6 +243,21 @@ class Chunk(models.Model):
 
     def __str__(self) -> str:
         return f"{self.document_id}#{self.order_index}"
+
+    def passage(self, score: float) -> Passage:
+        """Return the chunk as a search found it; its document must be loaded."""
+        return Passage(
+            chunk_id=self.pk,
+            document_id=self.document_id,
+            filename=self.document.filename,
+            order_index=self.order_index,
+            page_number=self.page_number,
+            start_char=self.start_char,
+            end_char=self.end_char,
+            heading_path=self.heading_path,
+            content=self.content,
+            score=score,
+        )
 
 
 class VectorIndex(models.Model):

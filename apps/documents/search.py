@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from django.db import connections
 
-from apps.core.passages import Passage
 from apps.core.text.cleaning import clean_text
 from apps.documents.indexing.index_definition import check_searchable
 from apps.documents.models import Chunk, Document
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from apps.accounts.models import User
+    from apps.core.passages import Passage
     from apps.documents.vectors.records import VectorHit
 
 OVERFETCH_FACTOR = 2  # stale hits and duplicates are dropped after the vector search
@@ -130,7 +130,7 @@ def _checked(hits: Sequence[VectorHit], owner: User) -> list[Passage]:
         .defer("document__warnings")
     )
     ranked = sorted(rows, key=lambda chunk: _rank(chunk, scores))
-    return [_passage(chunk, scores[chunk.pk]) for chunk in ranked]
+    return [chunk.passage(scores[chunk.pk]) for chunk in ranked]
 
 
 def _rank(chunk: Chunk, scores: dict[UUID, float]) -> tuple[object, ...]:
@@ -151,18 +151,3 @@ def _without_duplicates(passages: Iterable[Passage]) -> list[Passage]:
 
 def _normalised(content: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", content).split())
-
-
-def _passage(chunk: Chunk, score: float) -> Passage:
-    return Passage(
-        chunk_id=chunk.pk,
-        document_id=chunk.document_id,
-        filename=chunk.document.filename,
-        order_index=chunk.order_index,
-        page_number=chunk.page_number,
-        start_char=chunk.start_char,
-        end_char=chunk.end_char,
-        heading_path=chunk.heading_path,
-        content=chunk.content,
-        score=score,
-    )

@@ -6,22 +6,18 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from django.db.models import Prefetch
 from django.utils.translation import gettext as _
 
 from apps.chat.errors import RunStoppedError
 from apps.chat.models import (
     AgentChatMessage,
-    MessageQuerySet,
     MessageRole,
-    MessageSource,
     MessageStatus,
 )
 from apps.chat.pages.marking import Piece, claims_by_label, marked_pieces, without_labels
 from apps.chat.pages.rendering import Citation, render_answer
 from apps.chat.turns.metadata import AssistantOutput
 from apps.chat.turns.questions import shown_title
-from apps.documents.models import DocumentStatus
 from apps.documents.web.reflow import reflowed
 
 if TYPE_CHECKING:
@@ -34,7 +30,6 @@ if TYPE_CHECKING:
     from apps.chat.models import AgentChatSession
     from apps.chat.turns.notes import TrimNote
     from apps.core.passages import Passage, Source
-    from apps.documents.models import Chunk
 
 SEARCH_TOOL = "search_knowledge_base"
 EXCERPT_CHARS = 180
@@ -48,12 +43,7 @@ class ShownSource:
     """A source in the right pane."""
 
     label: str
-    filename: str
-    page_number: int | None
-    heading_path: str
-    score: float
-    document_id: UUID
-    chunk_id: UUID
+    passage: Passage
     pieces: list[Piece]
     is_cited: bool = True
 
@@ -65,9 +55,8 @@ class ShownSource:
     @property
     def place(self) -> str:
         """The file's name, with the page where there is one."""
-        if self.page_number is None:
-            return self.filename
-        return _("{name} 第 {page} 页").format(name=self.filename, page=self.page_number)
+        name, page = self.passage.filename, self.passage.page_number
+        return name if page is None else _("{name} 第 {page} 页").format(name=name, page=page)
 
     @property
     def excerpt(self) -> str:
@@ -133,7 +122,7 @@ class ShownMessage:
     @property
     def nearest(self) -> ShownSource:
         """The passage that was nearest to the question; there must be sources."""
-        return max(self.sources, key=lambda source: source.score)
+        return max(self.sources, key=lambda source: source.passage.score)
 
     @property
     def text_to_copy(self) -> str:
@@ -151,7 +140,7 @@ def shown_session(session: AgentChatSession) -> ShownSession:
 
 def conversation_of(session: AgentChatSession, *, from_seq: int = 0) -> list[ShownMessage]:
     """Return the questions and answers from `from_seq` on, with sources and searches."""
-    return show_messages(_with_sources(session).filter(seq__gte=from_seq))
+    return show_messages(session.messages.visible().with_sources().filter(seq__gte=from_seq))
 
 
 def recent_from_seq(session: AgentChatSession) -> int:
@@ -166,7 +155,7 @@ def message_of(session: AgentChatSession, message_id: UUID) -> ShownMessage | No
     row = session.messages.conversation().filter(id=message_id).first()
     if row is None:
         return None
-    of_run = _with_sources(session).filter(run_id=row.run_id)
+    of_run = session.messages.visible().with_sources().filter(run_id=row.run_id)
     return next((shown for shown in show_messages(of_run) if shown.row.id == message_id), None)
 
 
@@ -191,32 +180,25 @@ def shown_query(query: str) -> str:
     return line if len(line) <= QUERY_CHARS else f"{line[:QUERY_CHARS].rstrip()}…"
 
 
-def shown_source(source: Source) -> ShownSource:
-    """Return a source that a run has just found, before an answer can mark anything in it."""
+def shown_source(source: Source, claims: Sequence[str] | None = ()) -> ShownSource:
+    """Return a source with the sentences marked that support the answer's claims.
+
+    Without claims nothing is marked; None is for a source that the answer does not cite.
+    """
     passage = source.passage
-    return ShownSource(
-        label=source.label,
-        filename=passage.filename,
-        page_number=passage.page_number,
-        heading_path=passage.heading_path,
-        score=passage.score,
-        document_id=passage.document_id,
-        chunk_id=passage.chunk_id,
-        pieces=[Piece(_shown_text(passage), is_marked=False)],
-    )
-
-
-def _with_sources(session: AgentChatSession) -> MessageQuerySet:
-    kept = MessageSource.objects.exclude(document__status=DocumentStatus.DELETING)
-    sources = kept.select_related("document", "chunk").order_by("citation_label")
-    return session.messages.visible().prefetch_related(Prefetch("sources", queryset=sources))
+    # The line ends of a page's layout are joined.
+    text = passage.content if passage.page_number is None else reflowed(passage.content)
+    pieces = marked_pieces(text, claims or ())
+    return ShownSource(source.label, passage, pieces, is_cited=claims is not None)
 
 
 def _shown_answer(row: AgentChatMessage, searches: list[str]) -> ShownMessage:
     is_whole = row.status == MessageStatus.COMPLETED
     text = row.content if is_whole else without_labels(row.content)  # its sources are not stored
     claims = claims_by_label(text)
-    sources = [_saved_source(source, claims) for source in row.sources.all()]
+    sources = [
+        shown_source(saved.found, claims.get(saved.citation_label)) for saved in row.sources.all()
+    ]
     sources.sort(key=lambda source: not source.is_cited)
     citations = {source.label: Citation(source.label, source.place) for source in sources}
     return ShownMessage(
@@ -226,26 +208,6 @@ def _shown_answer(row: AgentChatMessage, searches: list[str]) -> ShownMessage:
         searches=searches,
         cites_deleted=bool(claims) and not any(source.is_cited for source in sources),
     )
-
-
-def _saved_source(source: MessageSource, claims: dict[str, list[str]]) -> ShownSource:
-    chunk = source.chunk
-    return ShownSource(
-        label=source.citation_label,
-        filename=source.document.filename,
-        page_number=chunk.page_number,
-        heading_path=chunk.heading_path,
-        score=source.score,
-        document_id=source.document_id,
-        chunk_id=source.chunk_id,
-        pieces=marked_pieces(_shown_text(chunk), claims.get(source.citation_label, [])),
-        is_cited=source.citation_label in claims,
-    )
-
-
-def _shown_text(passage: Passage | Chunk) -> str:
-    """Return the text of a passage; the line ends of a page's layout are joined."""
-    return passage.content if passage.page_number is None else reflowed(passage.content)
 
 
 def _searched(row: AgentChatMessage) -> Sequence[str]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from apps.agents.events import AnswerStarted, SourcesFound, StageStarted, TokenProduced
+from apps.chat.api_schemas import SourceOut
 from apps.chat.turns.stream_events import AnswerFailed, AnswerSaved
 from apps.core.web.sse import json_frame
 
 if TYPE_CHECKING:
     from apps.chat.turns.stream_events import NumberedEvent, StreamEvent
-    from apps.core.passages import Source
 
 Named = tuple[str, dict[str, object]]
 
@@ -34,7 +34,8 @@ def _named(event: StreamEvent) -> Named | None:
         case StageStarted(stage="execution"):
             return "status", {"phase": "researching"}
         case SourcesFound(sources=sources):
-            return "sources", {"sources": [source_data(source) for source in sources]}
+            forms = [SourceOut.of(source).model_dump(mode="json") for source in sources]
+            return "sources", {"sources": forms}
         case AnswerStarted():
             return "status", {"phase": "answering"}
         case AnswerSaved():
@@ -49,20 +50,3 @@ def _done(event: AnswerSaved) -> dict[str, object]:
     notes = [note.data() for note in event.notes]
     data = {"message_id": str(event.message_id), "outcome": event.outcome}
     return data | ({"notes": notes} if notes else {})
-
-
-def source_data(source: Source) -> dict[str, object]:
-    """Return a source as 003 §11 writes it, with its character span."""
-    passage = source.passage
-    return {
-        "label": source.label,
-        "document_id": str(passage.document_id),
-        "chunk_id": str(passage.chunk_id),
-        "filename": passage.filename,
-        "order_index": passage.order_index,
-        "page_number": passage.page_number,
-        "start_char": passage.start_char,
-        "end_char": passage.end_char,
-        "content": passage.content,
-        "score": passage.score,
-    }
