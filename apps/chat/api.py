@@ -23,7 +23,7 @@ from apps.chat.api_schemas import (
     SessionPatch,
     StopOut,
 )
-from apps.chat.costs.cost_schemas import CostsOut, SessionCostsOut, cost_items
+from apps.chat.costs.cost_schemas import CallOut, CostsOut, SessionCostsOut
 from apps.chat.costs.reports import GroupBy, cost_sums, zone_name
 from apps.chat.models import CNY, AgentChatSession
 from apps.chat.runs import answering
@@ -31,7 +31,6 @@ from apps.chat.sessions import ImportedMessage, create_session, delete_session, 
 from apps.chat.streams import subscribe
 from apps.chat.turns.notes import refusal_notes
 from apps.core.errors import NotFoundError
-from apps.core.fields import yuan
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, StreamingHttpResponse
@@ -63,7 +62,7 @@ def post_session(request: HttpRequest, body: SessionIn = EMPTY_SESSION) -> Statu
     """Make a session, with a title and earlier messages if given."""
     messages = [ImportedMessage(message.role, message.content) for message in body.messages]
     session = create_session(_person(request), title=body.title, messages=messages)
-    return Status(201, SessionOut.of(session))
+    return Status(201, SessionOut.model_validate(session))
 
 
 @router.get("/sessions", response=SessionPage)
@@ -74,14 +73,14 @@ def list_sessions(
     found = AgentChatSession.objects.of(_person(request)).recent_first()
     if q.strip():
         found = found.matching(q.strip())
-    items = [SessionOut.of(session) for session in found[offset : offset + limit]]
+    items = [SessionOut.model_validate(session) for session in found[offset : offset + limit]]
     return SessionPage(items=items, count=found.count())
 
 
 @router.get("/sessions/{session_id}", response={200: SessionOut, 404: ErrorOut})
 def get_session(request: HttpRequest, session_id: UUID) -> SessionOut:
     """Return one session."""
-    return SessionOut.of(_session(request, session_id))
+    return SessionOut.model_validate(_session(request, session_id))
 
 
 @router.patch("/sessions/{session_id}", response={200: SessionOut, 404: ErrorOut, 422: ErrorOut})
@@ -89,7 +88,7 @@ def patch_session(request: HttpRequest, session_id: UUID, body: SessionPatch) ->
     """Rename a session."""
     session = _session(request, session_id)
     rename_session(session, body.title)
-    return SessionOut.of(session)
+    return SessionOut.model_validate(session)
 
 
 @router.delete("/sessions/{session_id}", response={204: None, 404: ErrorOut})
@@ -134,7 +133,13 @@ async def stream_answer(request: HttpRequest, body: QuestionIn) -> StreamingHttp
 def get_session_costs(request: HttpRequest, session_id: UUID) -> SessionCostsOut:
     """Return what a session cost, call by call."""
     session = _session(request, session_id)
-    return SessionCostsOut.of(session, list(session.model_calls.all()))
+    return SessionCostsOut(
+        currency=session.billing_currency,
+        total_cost=session.total_cost,
+        total_tokens=session.total_tokens,
+        unpriced_calls=session.unpriced_calls,
+        calls=[CallOut.model_validate(call) for call in session.model_calls.all()],
+    )
 
 
 @router.get("/costs", response={200: CostsOut, 422: ErrorOut}, by_alias=True)
@@ -152,10 +157,10 @@ def get_costs(
         time_zone=zone_name(_person(request)),
         first_day=first_day,
         last_day=last_day,
-        total_cost=str(yuan(sum(entry.cost_sum or 0 for entry in sums))),
-        total_tokens=sum(entry.input_sum + entry.output_sum for entry in sums),
-        unpriced_calls=sum(entry.unpriced_count for entry in sums),
-        items=cost_items(sums),
+        total_cost=sum(entry.cost or 0 for entry in sums),
+        total_tokens=sum(entry.input_tokens + entry.output_tokens for entry in sums),
+        unpriced_calls=sum(entry.unpriced_calls for entry in sums),
+        items=sums,
     )
 
 

@@ -9,23 +9,22 @@ from __future__ import annotations
 import operator
 from dataclasses import asdict
 from datetime import datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 from uuid import UUID
 
 from ninja import Schema
 from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter
 
+from apps.chat.costs.cost_schemas import Row, Yuan
 from apps.chat.models import MessageRole
 from apps.chat.sessions import MAX_IMPORTED_MESSAGES
 from apps.chat.turns.metadata import AssistantOutput
-from apps.core.fields import yuan
 from apps.core.text.cleaning import clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from apps.chat.models import AgentChatMessage, AgentChatSession
+    from apps.chat.models import AgentChatMessage
     from apps.chat.turns.notes import Note
     from apps.core.passages import Source
 
@@ -65,7 +64,7 @@ class QuestionIn(BaseModel):
     query: CleanText
 
 
-class SessionOut(Schema):
+class SessionOut(Row):
     """A session; `title` is null until the first question, `total_cost` is in `currency`."""
 
     id: UUID
@@ -73,29 +72,12 @@ class SessionOut(Schema):
     status: str
     message_count: int
     total_tokens: int
-    total_cost: Decimal
+    total_cost: Yuan
     unpriced_calls: int
-    currency: str
+    currency: str = Field(validation_alias="billing_currency")
     created_at: datetime
     updated_at: datetime
     last_activity_at: datetime
-
-    @classmethod
-    def of(cls, session: AgentChatSession) -> Self:
-        """Return the form of a session."""
-        return cls(
-            id=session.id,
-            title=session.title,
-            status=session.status,
-            message_count=session.message_count,
-            total_tokens=session.total_tokens,
-            total_cost=yuan(session.total_cost),
-            unpriced_calls=session.unpriced_calls,
-            currency=session.billing_currency,
-            created_at=session.created_at,
-            updated_at=session.updated_at,
-            last_activity_at=session.last_activity_at,
-        )
 
 
 class SessionPage(Schema):
@@ -169,7 +151,7 @@ class MessageOut(Schema):
     tool_name: str | None
     input_tokens: int
     output_tokens: int
-    cost: Decimal | None
+    cost: Yuan | None
     cost_source: str | None
     currency: str
     latency_ms: int | None
@@ -197,7 +179,7 @@ class MessageOut(Schema):
             tool_name=message.tool_name,
             input_tokens=message.input_tokens,
             output_tokens=message.output_tokens,
-            cost=None if message.cost is None else yuan(message.cost),
+            cost=message.cost,
             cost_source=message.metadata.get("cost_source"),
             currency=message.currency,
             latency_ms=message.latency_ms,

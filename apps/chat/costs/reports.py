@@ -6,19 +6,18 @@ here: they are on the index jobs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 from zoneinfo import ZoneInfo
 
 from django.db.models import Count, F, Q, Sum
 from django.db.models.functions import TruncDate
 
 from apps.accounts.profiles import read_person
+from apps.chat.costs.cost_schemas import CostSumOut
 from apps.chat.models import CallStatus, ModelCall
 from apps.core.errors import ValidationFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import date
 
     from django.db.models import QuerySet
@@ -43,19 +42,6 @@ SUMS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CostSum:
-    """Calls of one group together; `cost_sum` is in micro-yuan, None when none has a price."""
-
-    key: str
-    call_count: int
-    input_sum: int
-    cached_sum: int
-    output_sum: int
-    cost_sum: int | None
-    unpriced_count: int
-
-
 def zone_name(user: User) -> str:
     """Return the name of the time zone that cuts a person's days."""
     return read_person(user).preferences.timezone
@@ -63,7 +49,7 @@ def zone_name(user: User) -> str:
 
 def cost_sums(
     user: User, group_by: GroupBy, *, first_day: date | None = None, last_day: date | None = None
-) -> list[CostSum]:
+) -> list[CostSumOut]:
     """Return the sums of a person's calls, in the order of their keys.
 
     Days are those of the person's time zone, both ends included. A call belongs to the day on
@@ -76,11 +62,8 @@ def cost_sums(
         raise ValidationFailedError(detail="to: before from")
     calls = _calls_of(user, first_day, last_day)
     rows = calls.order_by().values(key=F(GROUP_FIELDS[group_by])).annotate(**SUMS)
-    return [_sum(row) for row in rows.order_by("key")]
-
-
-def _sum(row: Mapping[str, Any]) -> CostSum:
-    return CostSum(**{**row, "key": str(row["key"])})
+    forms = [{**row, "key": str(row["key"])} for row in rows.order_by("key")]
+    return [CostSumOut.model_validate(form) for form in forms]
 
 
 def _calls_of(user: User, first_day: date | None, last_day: date | None) -> QuerySet[ModelCall]:
