@@ -32,24 +32,28 @@ CALL_FACTS = (
 SOURCE_FACTS = ("citation_label", "document", "score", "search_query", "scope")
 
 
-class MessageFacts:
-    """Columns that lists and inlines of messages share."""
+class CallFacts:
+    """Columns that lists and inlines of model calls and messages share."""
 
     @admin.display(description=_("会话编号"), ordering="session_id")
-    def short_session(self, message: AgentChatMessage) -> str:
+    def short_session(self, row: ModelCall | AgentChatMessage) -> str:
         """Return the beginning of the session's id."""
-        return str(message.session_id)[:ID_CHARS]
+        return str(row.session_id)[:ID_CHARS]
+
+    @admin.display(description=_("费用（元）"))
+    def cost_yuan(self, row: ModelCall | AgentChatMessage) -> Decimal | None:
+        """Return the cost in yuan; None when the model has no price."""
+        return None if row.cost is None else yuan(row.cost)
+
+
+class MessageFacts(CallFacts):
+    """Columns that lists and inlines of messages share."""
 
     @admin.display(description=_("内容"))
     def opening(self, message: AgentChatMessage) -> str:
         """Return the first characters of the text."""
         text = message.content
         return text if len(text) <= OPENING_CHARS else f"{text[:OPENING_CHARS]}…"
-
-    @admin.display(description=_("费用（元）"))
-    def cost_yuan(self, message: AgentChatMessage) -> Decimal | None:
-        """Return the cost in yuan; None when the model has no price."""
-        return None if message.cost is None else yuan(message.cost)
 
     @admin.display(description=_("费用来源"))
     def cost_source(self, message: AgentChatMessage) -> str | None:
@@ -58,34 +62,19 @@ class MessageFacts:
         return None if source is None else str(source)
 
 
-class CallFacts:
-    """Columns that lists and inlines of model calls share."""
-
-    @admin.display(description=_("会话编号"), ordering="session_id")
-    def short_session(self, call: ModelCall) -> str:
-        """Return the beginning of the session's id."""
-        return str(call.session_id)[:ID_CHARS]
-
-    @admin.display(description=_("费用（元）"))
-    def cost_yuan(self, call: ModelCall) -> Decimal | None:
-        """Return the cost in yuan; None when the model has no price."""
-        return None if call.cost is None else yuan(call.cost)
+class AuditInline(admin.TabularInline):  # type: ignore[type-arg]
+    extra = 0
+    can_delete = False
 
 
-class ModelCallInline(CallFacts, admin.TabularInline):  # type: ignore[type-arg]
+class ModelCallInline(CallFacts, AuditInline):
     model = ModelCall
-    fields = CALL_FACTS
-    readonly_fields = CALL_FACTS
-    extra = 0
-    can_delete = False
+    fields = readonly_fields = CALL_FACTS
 
 
-class MessageInline(MessageFacts, admin.TabularInline):  # type: ignore[type-arg]
+class MessageInline(MessageFacts, AuditInline):
     model = AgentChatMessage
-    fields = MESSAGE_FACTS
-    readonly_fields = MESSAGE_FACTS
-    extra = 0
-    can_delete = False
+    fields = readonly_fields = MESSAGE_FACTS
     show_change_link = True
 
 
@@ -123,12 +112,9 @@ class AgentChatSessionAdmin(AuditAdmin):
         return yuan(session.total_cost)
 
 
-class MessageSourceInline(admin.TabularInline):  # type: ignore[type-arg]
+class MessageSourceInline(AuditInline):
     model = MessageSource
-    fields = SOURCE_FACTS
-    readonly_fields = SOURCE_FACTS
-    extra = 0
-    can_delete = False
+    fields = readonly_fields = SOURCE_FACTS
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[MessageSource]:
         """Return the sources with their documents."""

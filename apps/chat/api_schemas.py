@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from uuid import UUID
 
 from ninja import Schema
-from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter
+from pydantic import BaseModel, BeforeValidator, Field
 
 from apps.chat.costs.cost_schemas import Row, Yuan
 from apps.chat.models import MessageRole
 from apps.chat.sessions import MAX_IMPORTED_MESSAGES
 from apps.chat.turns.metadata import AssistantOutput
+from apps.chat.turns.notes import Note
 from apps.core.text.cleaning import clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from apps.chat.models import AgentChatMessage
-    from apps.chat.turns.notes import Note
     from apps.core.passages import Source
 
 
@@ -107,29 +107,7 @@ class SourceOut(Schema):
         return cls.model_validate({"label": source.label, **asdict(source.passage)})
 
 
-class TrimNoteOut(Schema):
-    """Told besides an answer: these were too long for the model."""
-
-    code: Literal["CONTEXT_TRIMMED"]
-    message: str
-    history_messages: int
-    sources: int
-
-
-class UnsearchedNoteOut(Schema):
-    """Told besides a refusal: these documents cannot be searched, or not yet."""
-
-    code: Literal["DOCUMENTS_NOT_SEARCHED"]
-    message: str
-    failed_documents: int
-    unfinished_documents: int
-
-
-NoteOut = Annotated[TrimNoteOut | UnsearchedNoteOut, Field(discriminator="code")]
-_NOTES: TypeAdapter[list[NoteOut]] = TypeAdapter(list[NoteOut])
-
-
-class MessageOut(Schema):
+class MessageOut(Row):
     """A visible message. A label in `content` without an entry in `sources` was deleted.
 
     `cost` is null when no call has a price. `cost_source` is null where nothing was called, and
@@ -140,24 +118,24 @@ class MessageOut(Schema):
 
     id: UUID
     session_id: UUID
-    order_index: int
+    order_index: int = Field(validation_alias="seq")
     role: str
     status: str
     error_code: str | None
     content: str
-    outcome: str | None
-    interrupted: bool
+    outcome: str | None = None
+    interrupted: bool = False
     model_code: str | None
     tool_name: str | None
     input_tokens: int
     output_tokens: int
     cost: Yuan | None
-    cost_source: str | None
+    cost_source: str | None = None
     currency: str
     latency_ms: int | None
     created_at: datetime
     sources: list[SourceOut]
-    notes: list[NoteOut] = Field(default_factory=list, exclude_if=operator.not_)
+    notes: list[Note] = Field(exclude_if=operator.not_)
 
     @classmethod
     def of(cls, message: AgentChatMessage, refused: Sequence[Note] = ()) -> Self:
@@ -165,28 +143,9 @@ class MessageOut(Schema):
         is_answer = message.role == MessageRole.ASSISTANT
         facts = AssistantOutput.model_validate(message.metadata if is_answer else {})
         told = refused if facts.outcome == "insufficient_evidence" else ()
-        return cls(
-            id=message.id,
-            session_id=message.session_id,
-            order_index=message.seq,
-            role=message.role,
-            status=message.status,
-            error_code=message.error_code,
-            content=message.content,
-            outcome=facts.outcome,
-            interrupted=facts.interrupted,
-            model_code=message.model_code,
-            tool_name=message.tool_name,
-            input_tokens=message.input_tokens,
-            output_tokens=message.output_tokens,
-            cost=message.cost,
-            cost_source=message.metadata.get("cost_source"),
-            currency=message.currency,
-            latency_ms=message.latency_ms,
-            created_at=message.created_at,
-            sources=[SourceOut.of(row.found) for row in message.sources.all()],
-            notes=_NOTES.validate_python([note.data() for note in (*facts.notes, *told)]),
-        )
+        sources = [SourceOut.of(row.found) for row in message.sources.all()]
+        more = {"sources": sources, "notes": [*facts.notes, *told]}
+        return cls.model_validate({**message.metadata, **vars(message), **more})
 
 
 class MessagePage(Schema):

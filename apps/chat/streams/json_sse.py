@@ -47,6 +47,6 @@ def _named(event: StreamEvent) -> Named | None:
 
 
 def _done(event: AnswerSaved) -> dict[str, object]:
-    notes = [note.data() for note in event.notes]
+    notes = [note.model_dump() for note in event.notes]
     data = {"message_id": str(event.message_id), "outcome": event.outcome}
     return data | ({"notes": notes} if notes else {})

@@ -35,7 +35,7 @@ TRIMS = [
 ]
 NOTE = TrimNote(history_messages=6, sources=5)
 TEXT = "较早的 6 条消息和 5 个来源没有交给模型：超出模型的上下文长度"
-DATA = {"code": "CONTEXT_TRIMMED", "message": TEXT, "history_messages": 6, "sources": 5}
+DATA = {"code": "CONTEXT_TRIMMED", "history_messages": 6, "sources": 5, "message": TEXT}
 
 
 @pytest.mark.parametrize(
@@ -43,19 +43,23 @@ DATA = {"code": "CONTEXT_TRIMMED", "message": TEXT, "history_messages": 6, "sour
     [
         (NOTE, TEXT, "6 earlier messages and 5 sources"),
         (
-            TrimNote(1, 0),
+            TrimNote(history_messages=1, sources=0),
             "较早的 1 条消息没有交给模型：超出模型的上下文长度",
             "1 earlier message",
         ),
-        (TrimNote(0, 1), "1 个来源没有交给模型：超出模型的上下文长度", "1 source"),
+        (
+            TrimNote(history_messages=0, sources=1),
+            "1 个来源没有交给模型：超出模型的上下文长度",
+            "1 source",
+        ),
     ],
 )
 def test_note_names_only_what_is_missing(note, chinese, english):
     with translation.override("zh-hans"):
-        assert note.text == chinese
+        assert note.message == chinese
     with translation.override("en"):
         told = f"Not given to the model, whose context is too short: {english}"
-        assert note.text == told
+        assert note.message == told
 
 
 def test_done_carries_notes_only_when_there_are_some():

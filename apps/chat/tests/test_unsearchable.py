@@ -71,7 +71,7 @@ def holdings(user, document):
         Document.objects.filter(id=other.id).update(status=status)
 
 
-NOTE = UnsearchedNote(failed=2, unfinished=1)
+NOTE = UnsearchedNote(failed_documents=2, unfinished_documents=1)
 TEXT = "2 份文档索引失败，无法检索。 1 份文档正在索引，完成后就可以提问。"
 DATA = {
     "code": "DOCUMENTS_NOT_SEARCHED",
@@ -114,7 +114,10 @@ def test_json_refusal_over_indexed_documents_has_no_note(client, session, docume
 
 def test_note_of_unsearched_documents_names_only_what_there_is():
     with translation.override("en"):
-        assert [UnsearchedNote(1, 0).text, UnsearchedNote(0, 2).text] == [
+        assert [
+            UnsearchedNote(failed_documents=1, unfinished_documents=0).message,
+            UnsearchedNote(failed_documents=0, unfinished_documents=2).message,
+        ] == [
             "Indexing failed for 1 document, so it cannot be searched.",
             "2 documents are being indexed. You can ask as soon as they are done.",
         ]

@@ -94,7 +94,8 @@ class AssistantOutput(BaseModel):
         if not self.trimmed:
             return ()
         messages = max(facts.history_messages for facts in self.trimmed)
-        return (TrimNote(messages, max(facts.sources for facts in self.trimmed)),)
+        sources = max(facts.sources for facts in self.trimmed)
+        return (TrimNote(history_messages=messages, sources=sources),)
 
 
 def arguments_digest(arguments: Mapping[str, object]) -> str:

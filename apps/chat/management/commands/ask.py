@@ -123,7 +123,7 @@ class Command(BaseCommand):
     def _print_end(self, finished: RunFinished | None, notes: Iterable[Note]) -> int:
         self.stdout.write("")
         for note in notes:
-            self.stderr.write(note.text)
+            self.stderr.write(note.message)
         if finished is None:
             return EXIT_FAILED
         cited = [source for source in finished.sources if source.label in finished.cited_labels]
