@@ -30,7 +30,6 @@ from apps.chat.runs import answering
 from apps.chat.sessions import ImportedMessage, create_session, delete_session, rename_session
 from apps.chat.streams import subscribe
 from apps.chat.turns.notes import refusal_notes
-from apps.core.errors import NotFoundError
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, StreamingHttpResponse
@@ -169,7 +168,4 @@ def _person(request: HttpRequest) -> User:
 
 
 def _session(request: HttpRequest, session_id: UUID) -> AgentChatSession:
-    session = AgentChatSession.objects.of(_person(request)).filter(id=session_id).first()
-    if session is None:
-        raise NotFoundError
-    return session
+    return AgentChatSession.objects.of(_person(request)).found(session_id)

@@ -12,11 +12,14 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from apps.core.errors import NotFoundError
 from apps.core.fields import MicroYuanField
 from apps.core.passages import Source
 from apps.documents.models import Chunk, Document, DocumentStatus
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from apps.accounts.models import User
 
 TITLE_MAX_CHARS = 255
@@ -59,6 +62,13 @@ class SessionQuerySet(models.QuerySet["AgentChatSession"]):
     def of(self, user: User) -> Self:
         """Only one person's sessions that are not deleted."""
         return self.filter(user=user, deleted_at=None)
+
+    def found(self, session_id: UUID) -> AgentChatSession:
+        """Return one of them; raise NotFoundError when it is none of them."""
+        session = self.filter(id=session_id).first()
+        if session is None:
+            raise NotFoundError
+        return session
 
     def recent_first(self) -> Self:
         """By last activity, the latest first."""

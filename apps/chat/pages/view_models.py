@@ -39,7 +39,7 @@ RECENT_TURNS = 40  # a page of more is slow to build and to read
 
 
 @dataclass(frozen=True, slots=True)
-class ShownSource:
+class SourceView:
     """A source in the right pane."""
 
     label: str
@@ -68,7 +68,7 @@ class ShownSource:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownSession:
+class SessionView:
     """A session in the left pane."""
 
     id: UUID
@@ -79,12 +79,12 @@ class ShownSession:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownMessage:
+class MessageView:
     """A question or an answer; `html` is set for answers that are over."""
 
     row: AgentChatMessage
     html: SafeString | str = ""
-    sources: list[ShownSource] = field(default_factory=list)
+    sources: list[SourceView] = field(default_factory=list)
     searches: list[str] = field(default_factory=list)
     cites_deleted: bool = False  # it cites sources, and none of these is left
 
@@ -120,7 +120,7 @@ class ShownMessage:
         return bool(self.row.metadata.get("outcome") == "insufficient_evidence")
 
     @property
-    def nearest(self) -> ShownSource:
+    def nearest(self) -> SourceView:
         """The passage that was nearest to the question; there must be sources."""
         return max(self.sources, key=lambda source: source.passage.score)
 
@@ -131,16 +131,16 @@ class ShownMessage:
         return "\n".join([self.row.content, "", *lines] if lines else [self.row.content])
 
 
-def shown_session(session: AgentChatSession) -> ShownSession:
+def session_view(session: AgentChatSession) -> SessionView:
     """Return a session that was read `with_first_question`."""
-    return ShownSession(
+    return SessionView(
         session.id, shown_title(str(session), getattr(session, "first_question", None))
     )
 
 
-def conversation_of(session: AgentChatSession, *, from_seq: int = 0) -> list[ShownMessage]:
+def conversation_of(session: AgentChatSession, *, from_seq: int = 0) -> list[MessageView]:
     """Return the questions and answers from `from_seq` on, with sources and searches."""
-    return show_messages(session.messages.visible().with_sources().filter(seq__gte=from_seq))
+    return message_views(session.messages.visible().with_sources().filter(seq__gte=from_seq))
 
 
 def recent_from_seq(session: AgentChatSession) -> int:
@@ -150,27 +150,27 @@ def recent_from_seq(session: AgentChatSession) -> int:
     return newest[RECENT_TURNS - 1] if len(newest) > RECENT_TURNS else 0
 
 
-def message_of(session: AgentChatSession, message_id: UUID) -> ShownMessage | None:
+def message_of(session: AgentChatSession, message_id: UUID) -> MessageView | None:
     """Return one question or answer of the session, or None."""
     row = session.messages.conversation().filter(id=message_id).first()
     if row is None:
         return None
     of_run = session.messages.visible().with_sources().filter(run_id=row.run_id)
-    return next((shown for shown in show_messages(of_run) if shown.row.id == message_id), None)
+    return next((shown for shown in message_views(of_run) if shown.row.id == message_id), None)
 
 
-def show_messages(rows: Iterable[AgentChatMessage]) -> list[ShownMessage]:
+def message_views(rows: Iterable[AgentChatMessage]) -> list[MessageView]:
     """Return the questions and answers among `rows`, with the searches of their runs."""
     searches: dict[UUID | None, list[str]] = {}
-    shown: list[ShownMessage] = []
+    shown: list[MessageView] = []
     for row in rows:
         if row.role == MessageRole.TOOL:
             known = searches.setdefault(row.run_id, [])
             known.extend(query for query in _searched(row) if query not in known)
         elif row.role == MessageRole.USER:
-            shown.append(ShownMessage(row))
+            shown.append(MessageView(row))
         elif row.role == MessageRole.ASSISTANT:
-            shown.append(_shown_answer(row, searches.setdefault(row.run_id, [])))
+            shown.append(_answer_view(row, searches.setdefault(row.run_id, [])))
     return shown
 
 
@@ -180,7 +180,7 @@ def shown_query(query: str) -> str:
     return line if len(line) <= QUERY_CHARS else f"{line[:QUERY_CHARS].rstrip()}…"
 
 
-def shown_source(source: Source, claims: Sequence[str] | None = ()) -> ShownSource:
+def source_view(source: Source, claims: Sequence[str] | None = ()) -> SourceView:
     """Return a source with the sentences marked that support the answer's claims.
 
     Without claims nothing is marked; None is for a source that the answer does not cite.
@@ -189,19 +189,19 @@ def shown_source(source: Source, claims: Sequence[str] | None = ()) -> ShownSour
     # The line ends of a page's layout are joined.
     text = passage.content if passage.page_number is None else reflowed(passage.content)
     pieces = marked_pieces(text, claims or ())
-    return ShownSource(source.label, passage, pieces, is_cited=claims is not None)
+    return SourceView(source.label, passage, pieces, is_cited=claims is not None)
 
 
-def _shown_answer(row: AgentChatMessage, searches: list[str]) -> ShownMessage:
+def _answer_view(row: AgentChatMessage, searches: list[str]) -> MessageView:
     is_whole = row.status == MessageStatus.COMPLETED
     text = row.content if is_whole else without_labels(row.content)  # its sources are not stored
     claims = claims_by_label(text)
     sources = [
-        shown_source(saved.found, claims.get(saved.citation_label)) for saved in row.sources.all()
+        source_view(saved.found, claims.get(saved.citation_label)) for saved in row.sources.all()
     ]
     sources.sort(key=lambda source: not source.is_cited)
     citations = {source.label: Citation(source.label, source.place) for source in sources}
-    return ShownMessage(
+    return MessageView(
         row,
         html=render_answer(text, citations, row.id),
         sources=sources,
@@ -218,7 +218,7 @@ def _searched(row: AgentChatMessage) -> Sequence[str]:
     return [query] if query else ()
 
 
-def sources_context(message: ShownMessage) -> dict[str, object]:
+def sources_context(message: MessageView) -> dict[str, object]:
     """Return what the right pane needs to show an answer's sources."""
     return {
         "sources": message.sources,

@@ -19,12 +19,12 @@ from apps.chat.errors import RunInProgressError
 from apps.chat.models import AgentChatSession, MessageRole
 from apps.chat.pages.examples import example_questions
 from apps.chat.pages.view_models import (
-    ShownMessage,
-    ShownSession,
+    MessageView,
+    SessionView,
     conversation_of,
     message_of,
     recent_from_seq,
-    shown_session,
+    session_view,
     sources_context,
     steps_at,
 )
@@ -172,10 +172,7 @@ def delete(request: PersonRequest, session_id: UUID) -> HttpResponse:
 
 
 def _own_session(user: User, session_id: UUID) -> AgentChatSession:
-    try:
-        return AgentChatSession.objects.of(user).with_first_question().get(id=session_id)
-    except AgentChatSession.DoesNotExist as error:
-        raise NotFoundError from error
+    return AgentChatSession.objects.of(user).with_first_question().found(session_id)
 
 
 def _chat_page(
@@ -190,7 +187,7 @@ def _chat_page(
     pane = _pane(conversation, request.GET.get("message"))
     context = {
         "session": session,
-        "title": _("新会话") if session is None else shown_session(session).title,
+        "title": _("新会话") if session is None else session_view(session).title,
         "conversation": conversation,
         "has_earlier": from_seq > 0,
         **({} if pane is None else sources_context(pane)),
@@ -206,12 +203,12 @@ def _chat_page(
     return render(request, "chat/page.html", context, status=status)
 
 
-def _tells_holdings(conversation: list[ShownMessage]) -> bool:
+def _tells_holdings(conversation: list[MessageView]) -> bool:
     """Whether the page says what can be searched: the welcome does, and a search of nothing."""
     return not conversation or any(m.is_refusal and not m.sources for m in conversation)
 
 
-def _pane(conversation: list[ShownMessage], message_id: str | None) -> ShownMessage | None:
+def _pane(conversation: list[MessageView], message_id: str | None) -> MessageView | None:
     """Return the answer whose sources show: the chosen, else the last that has or gets some."""
     answers = [m for m in conversation if m.row.role == MessageRole.ASSISTANT]
     chosen = [m for m in answers if str(m.row.id) == message_id]
@@ -228,7 +225,7 @@ def _sessions_context(
     found = AgentChatSession.objects.of(request.user).with_first_question().recent_first()
     if query:
         found = found.matching(query)
-    rows = [shown_session(row) for row in found[: limit + 1]]
+    rows = [session_view(row) for row in found[: limit + 1]]
     current = str(session.id) if session else request.GET.get("current", "")
     address = reverse("chat:sessions")
     place = {"current": current, "q": query} if query else {"current": current}
@@ -243,7 +240,7 @@ def _sessions_context(
     }
 
 
-def _uuid_in(rows: list[ShownSession], text: str) -> UUID | None:
+def _uuid_in(rows: list[SessionView], text: str) -> UUID | None:
     return next((row.id for row in rows if str(row.id) == text), None)
 
 
@@ -277,15 +274,10 @@ def _refused(
 
 def _turn(request: PersonRequest, session: AgentChatSession, turn: StartedTurn) -> HttpResponse:
     context = {
-        "message": message_of_question(session, turn),
+        "message": MessageView(session.messages.get(id=turn.question_id)),
         "message_id": turn.message_id,
         "session_id": session.id,
         "run_id": turn.run_id,
         "steps": steps_at("intent"),
     }
     return render(request, "chat/message.html#turn", context)
-
-
-def message_of_question(session: AgentChatSession, turn: StartedTurn) -> ShownMessage:
-    """Return the question that a turn has just stored."""
-    return ShownMessage(session.messages.get(id=turn.question_id))

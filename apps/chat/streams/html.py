@@ -26,10 +26,10 @@ from apps.chat.models import AgentChatSession
 from apps.chat.pages.view_models import (
     SEARCH_TOOL,
     STAGES,
-    ShownMessage,
+    MessageView,
     message_of,
     shown_query,
-    shown_source,
+    source_view,
     sources_context,
     steps_at,
 )
@@ -103,7 +103,7 @@ def _call_key(call_id: str, turn: StartedTurn) -> str:
 
 def _sources(sources: Sequence[Source], turn: StartedTurn) -> PageEvent:
     context = {
-        "sources": [shown_source(source) for source in sources],
+        "sources": [source_view(source) for source in sources],
         "message_id": turn.message_id,
         "is_unfinished": True,
     }
@@ -121,13 +121,13 @@ def _final(turn: StartedTurn) -> list[PageEvent]:
     return [*_final_sources(message), ("final", _answer(message, holdings))]
 
 
-def _final_sources(message: ShownMessage) -> list[PageEvent]:
+def _final_sources(message: MessageView) -> list[PageEvent]:
     """Return the pane; an answer that never had sources leaves the earlier one's in place."""
     if not message.sources and not message.is_unfinished:
         return []
     return [("sources", render_to_string("chat/sources.html", sources_context(message)))]
 
 
-def _answer(message: ShownMessage, holdings: Holdings) -> str:
+def _answer(message: MessageView, holdings: Holdings) -> str:
     context = {"message": message, "holdings": holdings}
     return render_to_string("chat/message.html#answer", context)

@@ -49,9 +49,7 @@ async def json_stream(user: User, session_id: UUID, query: str) -> StreamingHttp
         NotFoundError: no such session of this person.
         RunInProgressError, EmptyQuestionError, QuestionTooLongError: nothing was stored.
     """
-    session = await AgentChatSession.objects.of(user).filter(id=session_id).afirst()
-    if session is None:
-        raise NotFoundError
+    session = await sync_to_async(AgentChatSession.objects.of(user).found)(session_id)
     turn = await answering.ask(session, query)
     run = running.find(turn.run_id)
     if run is None:
