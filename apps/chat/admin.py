@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.chat.models import AgentChatMessage, AgentChatSession, MessageSource, ModelCall
 from apps.core.fields import yuan
+from apps.core.text.graphemes import shortened
 from apps.core.web.admin import AuditAdmin
 
 if TYPE_CHECKING:
@@ -52,8 +53,7 @@ class MessageFacts(CallFacts):
     @admin.display(description=_("内容"))
     def opening(self, message: AgentChatMessage) -> str:
         """Return the first characters of the text."""
-        text = message.content
-        return text if len(text) <= OPENING_CHARS else f"{text[:OPENING_CHARS]}…"
+        return shortened(message.content, OPENING_CHARS)
 
     @admin.display(description=_("费用来源"))
     def cost_source(self, message: AgentChatMessage) -> str | None:

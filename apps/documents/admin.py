@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
 from apps.core.fields import yuan
+from apps.core.text.graphemes import opening
 from apps.core.web.admin import AuditAdmin
 from apps.documents.models import Chunk, Document, IndexJob, VectorIndex
 
@@ -54,7 +55,7 @@ class ChunkAdmin(AuditAdmin):
     @admin.display(description=_("开头"))
     def opening(self, chunk: Chunk) -> str:
         """Return the first characters of the text."""
-        return chunk.content[:60]
+        return opening(chunk.content, 60)
 
 
 @admin.register(VectorIndex)

@@ -11,6 +11,7 @@ from itertools import zip_longest
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from apps.core.text.graphemes import opening
 from apps.documents.models import Chunk, Document
 
 if TYPE_CHECKING:
@@ -81,8 +82,7 @@ def _questions(filename: str, contents: list[str]) -> list[str]:
 
 
 def _title(filename: str) -> str:
-    stem = PurePath(filename).stem.strip() or filename
-    return stem if len(stem) <= MAX_TITLE_CHARS else stem[:MAX_TITLE_CHARS].rstrip()
+    return opening(PurePath(filename).stem.strip() or filename, MAX_TITLE_CHARS).rstrip()
 
 
 def topics_of(contents: Iterable[str], *, title: str) -> list[str]:

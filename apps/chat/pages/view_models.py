@@ -18,6 +18,7 @@ from apps.chat.pages.marking import Piece, claims_by_label, marked_pieces, witho
 from apps.chat.pages.rendering import Citation, render_answer
 from apps.chat.turns.metadata import AssistantOutput
 from apps.chat.turns.questions import shown_title
+from apps.core.text.graphemes import shortened
 from apps.documents.web.reflow import reflowed
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class SourceView:
         texts = [piece.text for piece in self.pieces]
         first = next((i for i, piece in enumerate(self.pieces) if piece.is_marked), 0)
         text = "".join(texts[first:]).strip()
-        return text if len(text) <= EXCERPT_CHARS else f"{text[:EXCERPT_CHARS].rstrip()}…"
+        return shortened(text, EXCERPT_CHARS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +177,7 @@ def message_views(rows: Iterable[AgentChatMessage]) -> list[MessageView]:
 
 def shown_query(query: str) -> str:
     """Return what a page shows of a search: its last line, cut; a follow-up's context is above."""
-    line = query.strip().rpartition("\n")[2].strip()
-    return line if len(line) <= QUERY_CHARS else f"{line[:QUERY_CHARS].rstrip()}…"
+    return shortened(query.strip().rpartition("\n")[2].strip(), QUERY_CHARS)
 
 
 def source_view(source: Source, claims: Sequence[str] | None = ()) -> SourceView:

@@ -37,6 +37,9 @@ def test_question_longer_than_allowed_names_limit_and_length():
         ("  what \n\n is\tthe   policy? ", "what is the policy?"),
         ("字" * 31, "字" * 30),
         ("a" * 29 + " b", "a" * 29),
+        ("问" * 29 + "👩\u200d🚒谁", "问" * 29 + "👩\u200d🚒"),
+        ("🇫🇷" * 31, "🇫🇷" * 30),
+        ("o\u0308" * 31, "o\u0308" * 30),
     ],
 )
 def test_title_is_the_folded_question_cut_to_thirty_characters(question, title):

@@ -6,8 +6,9 @@ import unicodedata
 
 from apps.chat.errors import EmptyQuestionError, QuestionTooLongError
 from apps.core.text.cleaning import clean_text
+from apps.core.text.graphemes import opening
 
-TITLE_FROM_QUESTION_CHARS = 30  # requirements: "title"
+TITLE_FROM_QUESTION_CHARS = 30  # as a reader counts them; requirements: "title"
 _INVISIBLE = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})  # Unicode general categories
 
 
@@ -44,4 +45,4 @@ def shown_title(title: str, first_question: str | None) -> str:
 
 def title_of(question: str) -> str:
     """Return the title that a session takes from its first question."""
-    return folded(question)[:TITLE_FROM_QUESTION_CHARS].rstrip()
+    return opening(folded(question), TITLE_FROM_QUESTION_CHARS).rstrip()

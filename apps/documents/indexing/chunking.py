@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import NAMESPACE_OID, UUID, uuid5
 
+from apps.core.text.graphemes import opening
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -96,4 +98,4 @@ def _joined_titles(headings: Sequence[Heading]) -> str:
     titles = [heading.title for heading in headings if heading.title]
     while len(titles) > 1 and len(HEADING_SEPARATOR.join(titles)) > HEADING_PATH_MAX_CHARS:
         del titles[0]
-    return HEADING_SEPARATOR.join(titles)[:HEADING_PATH_MAX_CHARS]
+    return opening(HEADING_SEPARATOR.join(titles), HEADING_PATH_MAX_CHARS)

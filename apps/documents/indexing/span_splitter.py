@@ -12,19 +12,15 @@ import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING
 
-import regex
 from langchain_text_splitters import RecursiveCharacterTextSplitter
+
+from apps.core.text.graphemes import border_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     Span = tuple[int, int]
 
-_GRAPHEME = regex.compile(r"\X")
-# Between two of these there is always a grapheme border.
-_PLAIN_PAIR = re.compile(
-    "[ -~À-ɏА-я\u3001-\u3029\u3041-\u3096\u30a1-\u30fe\u3400-\u9fff\uac00-\ud7a3\uff01-\uff9d]{2}"
-)
 _LINE_END = "\n"
 
 
@@ -91,23 +87,10 @@ def _cut(text: str, span: Span, limit: int) -> Iterator[Span]:
     """Yield spans of at most `limit` characters that end between graphemes where possible."""
     start, stop = span
     while stop - start > limit:
-        border = _grapheme_border(text, start, start + limit)
+        border = border_before(text, start + limit, start=start)
         yield start, border
         start = border
     yield start, stop
-
-
-def _grapheme_border(text: str, start: int, latest: int) -> int:
-    """Return the last grapheme border from `start` to `latest`, `latest` when there is none."""
-    if _PLAIN_PAIR.match(text, latest - 1):
-        return latest
-    border = 0
-    # A slice, since the pattern looks back over a whole row of flags.
-    for grapheme in _GRAPHEME.finditer(text[start : latest + 1]):
-        if start + grapheme.end() > latest:
-            break
-        border = grapheme.end()
-    return start + border if border else latest
 
 
 def _stripped(text: str, span: Span) -> Span:

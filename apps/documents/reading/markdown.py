@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
+from apps.core.text.graphemes import opening
 from apps.documents.reading.pages import Heading
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def _plain(source: str) -> str:
     """Return the title that a reader sees, on one line, at most TITLE_MAX_CHARS long."""
     (inline,) = _inline_parser().parseInline(source[: 4 * TITLE_MAX_CHARS])
     text = "".join(_visible(inline.children or ()))
-    return " ".join(text.split())[:TITLE_MAX_CHARS]
+    return opening(" ".join(text.split()), TITLE_MAX_CHARS)
 
 
 def _visible(tokens: Sequence[Token]) -> list[str]:

@@ -70,5 +70,10 @@ def test_shortening_does_not_part_a_letter_from_its_mark() -> None:
     assert name == "a" * 249 + "….txt"
 
 
+def test_name_of_flags_is_cut_between_two() -> None:
+    name, _ = accepted_name("🇨🇭" * 200 + ".txt")
+    assert name == "🇨🇭" * 125 + "….txt"
+
+
 def test_limit_is_the_width_of_the_column() -> None:
     assert Document._meta.get_field("filename").max_length == FILENAME_MAX_CHARS

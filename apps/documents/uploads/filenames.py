@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 from django.utils.translation import gettext as _
 
+from apps.core.text.graphemes import border_before
 from apps.documents.errors import InvalidFilenameError, UnsupportedFileTypeError
 
 FILENAME_MAX_CHARS = 255  # the width of Document.filename
@@ -66,7 +67,4 @@ def _shortened(stem: str, max_chars: int) -> str:
     """Return at most `max_chars` of the stem, with an ellipsis where it was cut."""
     if len(stem) <= max_chars:
         return stem
-    cut = max_chars - 1
-    while cut and unicodedata.combining(stem[cut]):
-        cut -= 1
-    return stem[:cut].rstrip() + "…"
+    return stem[: border_before(stem, max_chars - 1)].rstrip() + "…"

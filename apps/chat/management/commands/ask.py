@@ -35,6 +35,7 @@ from apps.chat.turns.questions import clean_question
 from apps.chat.turns.stream_events import AnswerFailed, AnswerSaved
 from apps.core.errors import AppError
 from apps.core.processes.configuration import refuse_wrong_configuration
+from apps.core.text.graphemes import shortened
 from apps.documents.vectors.access import ready_store
 from apps.documents.vectors.owner import running_owner
 
@@ -163,8 +164,7 @@ def _line_of(source: Source) -> str:
 
 
 def _first_words(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= FIRST_WORDS_CHARS else f"{line[:FIRST_WORDS_CHARS].rstrip()}…"
+    return shortened(" ".join(text.split()), FIRST_WORDS_CHARS)
 
 
 def _printable(text: str) -> str:
