@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from apps.agents.prompts import prompt_config
 from apps.agents.prompts.prompt_safety import as_data
+from apps.core.text.comparable import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,7 +105,7 @@ def passage_block(passages: Sequence[Passage], labels: Sequence[str] | None = No
     """Return passages as data, with labels if given; without forged labels and delimiters."""
     names = [f"[{label}]" for label in labels or ()] or ["-"] * len(passages)
     return "\n\n".join(
-        f"{name} {source_name(passage)}\n{as_data(passage.content)}"
+        f"{name} {source_name(passage)}\n{as_data(visible(passage.content))}"
         for name, passage in zip(names, passages, strict=True)
     )
 

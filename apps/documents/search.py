@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from django.db import connections
 
 from apps.core.text.cleaning import clean_text
+from apps.core.text.comparable import visible
 from apps.documents.indexing.index_definition import check_searchable
 from apps.documents.models import Chunk, Document
 from apps.documents.vectors.access import vector_store
@@ -93,7 +94,7 @@ async def _in_thread[**P, R](work: Callable[P, R], *args: P.args, **kwargs: P.kw
 
 def _searchable(query: str, owner: User) -> str:
     """Return the text to search for; nothing when there is none or nothing to search in."""
-    text = clean_text(query).strip()
+    text = visible(clean_text(query)).strip()
     if not text or not Document.objects.of(owner).indexed().exists():
         return ""
     check_searchable()
@@ -150,4 +151,4 @@ def _without_duplicates(passages: Iterable[Passage]) -> list[Passage]:
 
 
 def _normalised(content: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", content).split())
+    return " ".join(unicodedata.normalize("NFKC", visible(content)).split())

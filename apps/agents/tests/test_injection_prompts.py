@@ -17,6 +17,7 @@ from apps.agents.prompts.prompt_safety import as_data
 from apps.agents.tests.conftest import USER, fixed_search, passage
 from apps.agents.tests.hostile_texts import NAMES, TEXTS
 from apps.agents.tests.test_context import HOSTILE
+from apps.core.text.comparable import visible
 from tests.fault_server import FaultServer
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ async def test_document_text_stays_in_its_block(
     plain = await requests_of(question, holding(HARMLESS))
     hostile = await requests_of(question, holding(text))
     assert any(HARMLESS in content for content in contents(plain))
-    assert swapped(plain, HARMLESS, as_data(text)) == hostile
+    assert swapped(plain, HARMLESS, as_data(visible(text))) == hostile
     assert [tags_of(c) for c in contents(plain)] == [tags_of(c) for c in contents(hostile)]
     assert not any(
         re.search(r"S\s?[9９]\s?\W?[\])】］]", content) for content in contents(hostile)

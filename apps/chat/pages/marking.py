@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from apps.core.text.words import folded
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -77,9 +79,9 @@ def _best_sentences(sentences: list[set[str]], claims: Iterable[str]) -> Iterato
 
 
 def _words(text: str) -> set[str]:
-    """Return lower-case words; of Chinese, which writes no spaces, the pairs of characters."""
+    """Return folded words; of Chinese, which writes no spaces, the pairs of characters."""
     words: set[str] = set()
-    for run in _WORD.findall(text.casefold()):
+    for run in _WORD.findall(folded(text)):
         if run[0] < _HAN_START or len(run) == 1:
             words.add(run)
         else:

@@ -45,6 +45,11 @@ def test_claims_are_the_sentences_before_the_labels(answer, claims):
             ["不得使用\nExecutors 创建\n线程池。"],
         ),
         ("规则\n1）甲乙丙丁\n2）戊己庚辛", ["戊己庚辛"], ["2）戊己庚辛"]),
+        (
+            "The de\u00adposit is 30 euros. Else.",
+            ["deposit is 30"],
+            ["The de\u00adposit is 30 euros."],
+        ),
     ],
 )
 def test_supporting_sentence_is_marked(passage, claims, marked):

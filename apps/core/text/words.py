@@ -11,6 +11,8 @@ import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from apps.core.text.comparable import visible
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -65,8 +67,8 @@ def is_foreign(text: str, question: str) -> bool:
 
 
 def folded(text: str) -> str:
-    """Return `text` with compatible forms and letter case made equal."""
-    return unicodedata.normalize("NFKC", text).lower()
+    """Return `text` with compatible forms and letter case made equal, the invisible left out."""
+    return unicodedata.normalize("NFKC", visible(text)).lower()
 
 
 def terms(text: str) -> list[str]:

@@ -142,3 +142,19 @@ def test_search_adds_nothing_that_the_asker_may_not_see(indexed):
     found = search_passages(QUESTION, owner=local_user(), limit=1, also=[*wanted, uuid.uuid4()])
 
     assert [passage.filename for passage in found] == ["假期.md"]
+
+
+def test_invisible_characters_hide_nothing_and_stay_in_the_passage(indexed):
+    plain = "The deposit for a locker is 300 euros."
+    broken = "The de\u00adpo\u200bsit for a lock\u2060er is 300 eu\u200bros."
+    index(local_user(), text_file("locker.txt", broken))
+
+    (found,) = search_passages("lock\u200ber de\u00adposit", owner=local_user(), limit=1)
+
+    assert found.content == broken
+    assert (found.start_char, found.end_char) == (0, len(broken))
+    (query,) = search_passages("locker deposit", owner=local_user(), limit=1)
+    assert query.score == pytest.approx(found.score)
+    document = index(local_user(), text_file("plain.txt", plain))
+    (same,) = search_passages("locker deposit", owner=local_user(), limit=1)
+    assert (same.score, document.chunk_count) == (pytest.approx(found.score), 1)

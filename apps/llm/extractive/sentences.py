@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from apps.core.text.comparable import visible
 from apps.core.text.words import HAN
 from apps.llm.extractive.headings import (
     contents_lines,
@@ -135,7 +136,7 @@ def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
     seen: set[str] = set()
     for index, passage in enumerate(passages):
         previous = ""
-        pieces = _pieces(trusted(passage.content), passage.heading_path)
+        pieces = _pieces(trusted(passage.content), visible(passage.heading_path))
         for position, (text, form, headings) in enumerate(pieces):
             key = re.sub(r"\W", "", text)
             if len(key) >= MIN_CHARS and key not in seen:
@@ -157,8 +158,8 @@ def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
 
 
 def trusted(content: str) -> str:
-    """Return a passage without the sentences that instruct a model."""
-    pieces = re.split(r"(?<=[。！？!?\n])|(?<=\.)(?=[\sA-Z])", content)
+    """Return a passage without invisible characters and sentences that instruct a model."""
+    pieces = re.split(r"(?<=[。！？!?\n])|(?<=\.)(?=[\sA-Z])", visible(content))
     return "".join(piece for piece in pieces if not _INSTRUCTION.search(piece))
 
 

@@ -92,3 +92,13 @@ def test_section_that_the_question_names_answers_alone(heading, question, said):
     text = f"{summer}The pool opens at 7:00.\n\n{winter}The pool opens at 9:00.\n"
     found = evidence(question, [passage(text)])
     assert quoted(compose(question, found, SentenceVectors(embedding_model()))) == said
+
+
+@pytest.mark.parametrize(
+    "question", ["How much is the deposit?", "How much is the de\u200bposit?"]
+)
+def test_invisible_characters_hide_no_answer(question):
+    text = "The de\u00adpo\u200bsit is 300 eu\u2060ros. The keys are at the recep\u00adtion desk."
+    found = evidence(question, [passage(text)])
+    said = quoted(compose(question, found, SentenceVectors(embedding_model())))
+    assert said == "The deposit is 300 euros. [S1]"
