@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from django.db import connections
 
 from apps.core.text.cleaning import clean_text
-from apps.core.text.comparable import visible
+from apps.core.text.comparable import comparable, visible
 from apps.documents.indexing.index_definition import check_searchable
 from apps.documents.models import Chunk, Document
 from apps.documents.vectors.access import vector_store
@@ -94,7 +94,7 @@ async def _in_thread[**P, R](work: Callable[P, R], *args: P.args, **kwargs: P.kw
 
 def _searchable(query: str, owner: User) -> str:
     """Return the text to search for; nothing when there is none or nothing to search in."""
-    text = visible(clean_text(query)).strip()
+    text = comparable(clean_text(query)).strip()
     if not text or not Document.objects.of(owner).indexed().exists():
         return ""
     check_searchable()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from apps.core.text.comparable import visible
+from apps.core.text.comparable import comparable, visible
 from apps.core.text.words import folded, terms
 
 
@@ -45,3 +45,24 @@ def test_invisible_characters_inside_words_go(written: str, read: str) -> None:
 )
 def test_what_forms_an_emoji_or_a_letter_stays(text: str) -> None:
     assert visible(text) == text
+
+
+@pytest.mark.parametrize(
+    ("traditional", "simplified"),
+    [
+        ("理髮師每週三休息", "理发师每周三休息"),
+        ("後院的鬧鐘", "后院的闹钟"),
+        ("乾淨的裏面", "干净的里面"),
+        ("乾隆皇后", "乾隆皇后"),
+        ("押\u200b金退還", "押金退还"),
+    ],
+)
+def test_traditional_and_simplified_chinese_are_one_for_comparing(traditional, simplified):
+    assert comparable(traditional) == simplified
+    assert terms(traditional) == terms(simplified)
+
+
+def test_japanese_and_other_scripts_are_not_converted() -> None:
+    for text in ("図書館の開館時間は十時です。", "무료 顧客", "Library hours: 10–18 ©"):
+        expected = text.replace("顧", "顾")
+        assert comparable(text) == expected

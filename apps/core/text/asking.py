@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from apps.core.text.comparable import comparable
 from apps.core.text.words import characters, language_of, telling_terms, terms
 
 _ASKS_CHINESE = re.compile("什么|谁|哪|何|怎|多少|几|多[长大高久重远]|吗|呢|是否|有没有")
@@ -12,7 +13,9 @@ _ASKS_ENGLISH = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"(?:[^，,。！!；;\n.]|\.(?!\s))*(?:[，,。！!；;\n]+|\.\s+|$)")
-_BETWEEN_CHINESE = re.compile(r"[？?！!。；;，,\n]+(?:以及|还有|另外|并且)?|以及|和|与|及|、")
+_BETWEEN_CHINESE = re.compile(
+    r"[？?！!。；;，,\n]+(?:以及|还有|還有|另外|并且|並且)?|以及|和|与|與|及|、"
+)
 _BETWEEN_ENGLISH = re.compile(r"[?!;\n]+|,?\s+and\s+|,\s+", re.IGNORECASE)
 
 
@@ -26,7 +29,7 @@ def asks(question: str) -> list[str]:
     lines = (" ".join(line.split()) for line in question.splitlines())  # patterns loop on gaps
     parts = [part.strip() for part in between.split("\n".join(lines)) if part.strip()]
     asking = _ASKS_CHINESE if is_chinese else _ASKS_ENGLISH
-    if len(parts) > 1 and all(asking.search(part) and terms(part) for part in parts):
+    if len(parts) > 1 and all(asking.search(comparable(part)) and terms(part) for part in parts):
         return parts
     return [question]
 
@@ -39,7 +42,9 @@ def without_preface(question: str) -> str:
     is_chinese = language_of(question) == "zh"
     asking = _ASKS_CHINESE if is_chinese else _ASKS_ENGLISH
     clauses = _CLAUSE.findall(question)
-    first = next((at for at, clause in enumerate(clauses) if asking.search(clause.strip())), 0)
+    first = next(
+        (at for at, clause in enumerate(clauses) if asking.search(comparable(clause.strip()))), 0
+    )
     rest = "".join(clauses[first:]).strip()
     return rest if telling_terms(rest) else question
 

@@ -11,14 +11,14 @@ import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from apps.core.text.comparable import visible
+from apps.core.text.comparable import comparable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Language = Literal["zh", "en"]
 
-HAN = "\u3400-\u9fff\uf900-\ufaff"
+HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _RUN = re.compile(rf"[{HAN}]+|[^\W_{HAN}]+", re.UNICODE)
 _HAN = re.compile(f"[{HAN}]")
 _LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]{2,}")
@@ -67,8 +67,8 @@ def is_foreign(text: str, question: str) -> bool:
 
 
 def folded(text: str) -> str:
-    """Return `text` with compatible forms and letter case made equal, the invisible left out."""
-    return unicodedata.normalize("NFKC", visible(text)).lower()
+    """Return `text` in one script, form and letter case, without invisible characters."""
+    return unicodedata.normalize("NFKC", comparable(text)).lower()
 
 
 def terms(text: str) -> list[str]:

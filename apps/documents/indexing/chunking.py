@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import NAMESPACE_OID, UUID, uuid5
 
-from apps.core.text.comparable import visible
+from apps.core.text.comparable import comparable
 from apps.core.text.graphemes import opening
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def chunk_id(document_id: UUID, draft: ChunkDraft) -> UUID:
 def embedding_text(heading_path: str, content: str) -> str:
     """Return what is embedded for a chunk: its text, led by the headings that it stands under."""
     if not heading_path or heading_path.rpartition(HEADING_SEPARATOR)[2] in content:
-        return visible(content)
-    return visible(f"{heading_path}\n{content}")
+        return comparable(content)
+    return comparable(f"{heading_path}\n{content}")
 
 
 class _HeadingPaths:

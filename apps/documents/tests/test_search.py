@@ -158,3 +158,19 @@ def test_invisible_characters_hide_nothing_and_stay_in_the_passage(indexed):
     document = index(local_user(), text_file("plain.txt", plain))
     (same,) = search_passages("locker deposit", owner=local_user(), limit=1)
     assert (same.score, document.chunk_count) == (pytest.approx(found.score), 1)
+
+
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [
+        ("退房時退還押金三百元。", "退房时退还押金"),
+        ("退房时退还押金三百元。", "退房時退還押金"),
+    ],
+)
+def test_traditional_and_simplified_chinese_find_each_other(indexed, written, asked):
+    index(local_user(), text_file("客房.txt", written))
+
+    (found,) = search_passages(asked, owner=local_user(), limit=1)
+    (same,) = search_passages("退房时退还押金", owner=local_user(), limit=1)
+
+    assert (found.content, same) == (written, found)

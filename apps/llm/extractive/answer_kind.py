@@ -6,6 +6,8 @@ import re
 import unicodedata
 from typing import Literal
 
+from apps.core.text.comparable import comparable
+
 Kind = Literal["time", "number", "place", "person", "reason", "definition"]
 StrictKind = Literal["price", "weight"]  # without an amount of it there is no answer
 
@@ -125,29 +127,33 @@ _EXPLANATION = _any(
 
 def wants_explanation(question: str) -> bool:
     """Whether the question asks for more than one fact: how, why, what is, or a mere keyword."""
-    text = unicodedata.normalize("NFKC", question).strip()
+    text = _plain(question).strip()
     return bool(_EXPLANATION.search(text)) or not _FACT.search(text)
 
 
 def kind_asked(question: str) -> Kind | None:
     """Return the first kind whose question words stand in `question`, or None."""
-    text = unicodedata.normalize("NFKC", question)
+    text = _plain(question)
     return next((kind for kind, pattern in _ASKED if pattern.search(text)), None)
 
 
 def strict_kind(question: str) -> StrictKind | None:
     """Return "price" or "weight" when the question asks for such an amount, or None."""
-    text = unicodedata.normalize("NFKC", question)
+    text = _plain(question)
     return next((kind for kind, pattern in _AMOUNT_ASKED.items() if pattern.search(text)), None)
 
 
 def holds_amount(kind: StrictKind, text: str) -> bool:
     """Whether `text` holds an amount of that kind, or says that nothing is to be paid."""
-    return bool(_AMOUNT_HELD[kind].search(unicodedata.normalize("NFKC", text)))
+    return bool(_AMOUNT_HELD[kind].search(_plain(text)))
 
 
 def holds_new(kind: Kind, text: str, question: str) -> bool:
     """Whether `text` holds a span of the kind that the question does not hold itself."""
-    asked = unicodedata.normalize("NFKC", question)
-    found = _HELD[kind].finditer(unicodedata.normalize("NFKC", text))
+    asked = _plain(question)
+    found = _HELD[kind].finditer(_plain(text))
     return any(match.group() not in asked or kind == "definition" for match in found)
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", comparable(text))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from apps.core.text.comparable import visible
+from apps.core.text.comparable import comparable
 from apps.core.text.words import language_of, numbers, telling_terms, term_set, terms
 from apps.llm.extractive.answer_kind import wants_explanation
 from apps.llm.extractive.answerability import is_held, is_sufficient
@@ -65,7 +65,7 @@ def compose(question: str, evidence: Evidence, vectors: SentenceVectors) -> Quot
     passages = tuple(source.passage for source in evidence.sources)
     material = _Material(evidence, passages, vectors)
     parts = parts_of(question)
-    asked = [visible(part) for part in parts]
+    asked = [comparable(part) for part in parts]
     chosen = [
         section_asked_for(part, passages) or [r.sentence for r in _chosen_for(part, material)]
         for part in asked
@@ -84,7 +84,7 @@ def _chosen_for(question: str, material: _Material) -> list[Ranked]:
     the follow-up says itself is missing. One that says nothing itself has its sentences chosen in
     context as well.
     """
-    standalone = own_lines(visible(material.evidence.question), question)
+    standalone = own_lines(comparable(material.evidence.question), question)
     passages = material.passages
     ranked = rank(question, passages, material.vectors, standalone=standalone)
     if not is_sufficient(question, passages, ranked):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from apps.core.text.comparable import comparable
 from apps.core.text.names import names
 from apps.core.text.words import folded, language_of, numbers, terms
 from apps.llm.extractive.routing import without_courtesies
@@ -66,7 +67,7 @@ def own_part(query: str) -> str:
 def points_back(question: str) -> bool:
     """Whether the question refers to the conversation."""
     if language_of(question) == "zh":
-        return bool(_BACK_CHINESE.search(question))
+        return bool(_BACK_CHINESE.search(comparable(question)))
     return bool(_BACK_ENGLISH.search(folded(question)))
 
 

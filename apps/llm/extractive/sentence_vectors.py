@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from apps.core.text.comparable import comparable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -29,7 +31,7 @@ class SentenceVectors:
 
     def of_question(self, question: str) -> NDArray[np.float32]:
         """Return the vector of a question, as a search query."""
-        return np.array(self._embeddings.embed_query(question), dtype=np.float32)
+        return np.array(self._embeddings.embed_query(comparable(question)), dtype=np.float32)
 
     def of_sentences(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one row per text; only texts that are not remembered are embedded."""
@@ -37,7 +39,8 @@ class SentenceVectors:
             found = {text: self._known[text] for text in texts if text in self._known}
         missing = [text for text in dict.fromkeys(texts) if text not in found]
         if missing:
-            made = np.array(self._embeddings.embed_documents(missing), dtype=np.float32)
+            compared = [comparable(text) for text in missing]
+            made = np.array(self._embeddings.embed_documents(compared), dtype=np.float32)
             found.update(zip(missing, made, strict=True))
         self._remember(found)
         return np.array([found[text] for text in texts], dtype=np.float32)

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from apps.core.text.comparable import visible
+from apps.core.text.comparable import comparable, visible
 from apps.core.text.words import HAN
 from apps.llm.extractive.headings import (
     contents_lines,
@@ -160,7 +160,7 @@ def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
 def trusted(content: str) -> str:
     """Return a passage without invisible characters and sentences that instruct a model."""
     pieces = re.split(r"(?<=[。！？!?\n])|(?<=\.)(?=[\sA-Z])", visible(content))
-    return "".join(piece for piece in pieces if not _INSTRUCTION.search(piece))
+    return "".join(piece for piece in pieces if not _INSTRUCTION.search(comparable(piece)))
 
 
 def split(content: str) -> Iterator[tuple[str, Form]]:

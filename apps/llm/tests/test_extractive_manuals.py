@@ -7,6 +7,7 @@ import pytest
 from apps.llm.extractive.answer_selection import compose
 from apps.llm.extractive.sentence_vectors import SentenceVectors
 from apps.llm.factory import embedding_model
+from apps.llm.ports import QuotedAnswer
 from apps.llm.tests.passages import evidence, passage, quoted
 
 BICYCLE = [
@@ -102,3 +103,30 @@ def test_invisible_characters_hide_no_answer(question):
     found = evidence(question, [passage(text)])
     said = quoted(compose(question, found, SentenceVectors(embedding_model())))
     assert said == "The deposit is 300 euros. [S1]"
+
+
+TRADITIONAL = "押金為三百元，退房時退還。早餐從七點開始供應。停車場在後院，須提前預訂。"
+SIMPLIFIED = "押金为三百元，退房时退还。早餐从七点开始供应。停车场在后院，须提前预订。"
+
+
+@pytest.mark.parametrize("text", [TRADITIONAL, SIMPLIFIED])
+@pytest.mark.parametrize(
+    ("questions", "place"),
+    [
+        (("早餐幾點開始供應？", "早餐几点开始供应？"), 1),
+        (("停車場在哪裡？", "停车场在哪里？"), 2),
+        (("押金是多少錢？", "押金是多少钱？"), 0),
+    ],
+)
+def test_chinese_of_both_scripts_is_answered_as_it_is_written(text, questions, place):
+    sentence = f"{text.split('。')[place]}。 [S1]"
+    for question in questions:
+        found = evidence(question, [passage(text, filename="客房.txt")])
+        assert quoted(compose(question, found, SentenceVectors(embedding_model()))) == sentence
+
+
+def test_part_without_evidence_is_named_in_the_script_of_the_question():
+    question = "早餐幾點開始供應？滑雪課多少錢？"
+    found = evidence(question, [passage(SIMPLIFIED, filename="客房.txt")])
+    said = compose(question, found, SentenceVectors(embedding_model()))
+    assert said == QuotedAnswer("早餐从七点开始供应。 [S1]", ("滑雪課多少錢",))
