@@ -61,5 +61,6 @@ class ChunkAdmin(AuditAdmin):
 @admin.register(VectorIndex)
 class VectorIndexAdmin(AuditAdmin):
     list_display = [
-        "collection", "embedding_model", "dimension", "chunk_size", "chunk_overlap", "created_at",
+        "collection", "embedding_model", "dimension", "chunk_size", "chunk_overlap",
+        "text_version", "created_at",
     ]  # fmt: skip

@@ -263,8 +263,8 @@ class Chunk(models.Model):
 class VectorIndex(models.Model):
     """How the vectors of the collection in use were made; one row.
 
-    Compared with the configuration at start: another embedding model, dimension or chunk size
-    needs `manage.py reindex`.
+    Compared with the configuration at start: another embedding model, dimension, chunk size or
+    version of the texts needs `manage.py reindex`.
     """
 
     collection = models.CharField(max_length=64, unique=True)
@@ -272,6 +272,7 @@ class VectorIndex(models.Model):
     dimension = models.PositiveIntegerField()
     chunk_size = models.PositiveIntegerField()
     chunk_overlap = models.PositiveIntegerField()
+    text_version = models.PositiveSmallIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

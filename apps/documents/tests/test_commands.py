@@ -6,6 +6,7 @@ import errno
 import os
 import subprocess
 import sys
+import uuid
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -16,7 +17,7 @@ from apps.documents.errors import IndexOutdatedError
 from apps.documents.indexing import index_definition
 from apps.documents.models import Document, DocumentStatus, VectorIndex
 from apps.documents.search import search_passages
-from apps.documents.tests.conftest import index, text_file
+from apps.documents.tests.conftest import index, markdown_file, text_file
 from apps.documents.vectors.access import vector_store
 from kbqa_project.env import BASE_DIR
 
@@ -129,6 +130,20 @@ def test_reindex_after_another_chunk_size_keeps_unchanged_chunks(vector_server, 
     assert vector_store().count(split.pk) == split.chunk_count
     assert max(split.chunks.values_list("char_count", flat=True)) <= 200
     assert "已重建 2 个文档的索引，0 个失败。" in capsys.readouterr().out
+
+
+def test_reindex_reads_the_texts_of_an_older_version_anew(vector_server, capsys):
+    document = index(local_user(), markdown_file("館.md", "開館時間是九點。<!-- 草稿 -->\n"))
+    document.chunks.update(id=uuid.uuid4(), content="開館時間是九點。<!-- 草稿 -->")
+    VectorIndex.objects.update(text_version=1)
+    assert str(index_definition.outdated().places["difference"]) == "文本版本: 1 → 2"
+
+    call_command("reindex")
+
+    assert index_definition.outdated() is None
+    assert list(document.chunks.values_list("content", flat=True)) == ["開館時間是九點。"]
+    assert vector_store().count(document.pk) == 1
+    assert "已重建 1 个文档的索引，0 个失败。" in capsys.readouterr().out
 
 
 def test_reindex_after_another_model_replaces_the_collection(indexed):

@@ -312,6 +312,7 @@ def test_outdated_index_is_announced(client, user, address):
         dimension=384,
         chunk_size=kept.chunk_size,
         chunk_overlap=kept.chunk_overlap,
+        text_version=kept.text_version,
     )
     chinese = client.get(address).content.decode()
     english = client.get(address, headers={"Accept-Language": "en"}).content.decode()
