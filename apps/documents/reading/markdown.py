@@ -1,8 +1,9 @@
 """Markdown as text: what no reader sees goes, the headings are found; nothing is rendered.
 
 Gone are embedded data, HTML comments, struck text (it says what no longer holds) and front matter,
-whose title becomes the outermost heading. A footnote stands behind the paragraph that refers to
-it. Other raw HTML stays as text; code stays as it is. Fences and HTML blocks hold no headings.
+whose title becomes the outermost heading. A footnote stands behind each paragraph, and in each
+table row, that refers to it. The rows of a table have pipes at both ends. Other raw HTML stays as
+text; code stays as it is. Fences and HTML blocks hold no headings.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from apps.core.text.graphemes import opening
 from apps.documents.reading.pages import Heading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from markdown_it.token import Token
 
@@ -26,7 +27,9 @@ TITLE_MAX_CHARS = 200
 EMBEDDED_MIN_CHARS = 64
 # The line ends that a wrapped Base64 text may hold before at least this many characters.
 WRAPPED_MIN_CHARS = 40
-LONGEST_INLINE = 2000  # characters between the marks of struck text or code in a line
+LONGEST_CODE = 2000  # characters of a span of code: a longer one is a stray mark
+LONGEST_REPEATED = 300  # characters of a footnote; a longer one stands at its first reference only
+HEADER_MAX_CHARS = 200  # of a table; the last titles of a longer one are left out
 TABLE_LEVEL = 7  # below the headings
 TABLE_HEAD_LINES = 2  # the titles and the rule
 COLUMN_SEPARATOR = " | "
@@ -45,13 +48,26 @@ _FRONT_MATTER = re.compile(
     r"(?:---|\.\.\.)[ \t]*(?:\n|$)"
 )
 _FRONT_TITLE = re.compile(r"^title[ \t]*:[ \t]*(\S.*)$", re.MULTILINE | re.IGNORECASE)
-_OPENING = re.compile(
-    r"`+|<!--|(?<!~)~~(?![~\s])|<(?P<tag>del|s|strike)(?:\s[^<>\n]{0,200})?>", re.IGNORECASE
+_SPAN_OF_CODE = (  # or an escaped mark: what stays as it is
+    r"(?P<kept>\\.|(?<!`)(?P<ticks>`+)(?!`)"
+    rf"(?:(?!\n[ \t]*\n).){{1,{LONGEST_CODE}}}?(?<!`)(?P=ticks)(?!`))"
 )
+_COMMENT = re.compile(rf"{_SPAN_OF_CODE}|<!--(?:-?>|(?:(?!<!--|-->).)*-->)", re.DOTALL)
+_COMMENT_IN_HTML = re.compile(r"<!--(?:-?>|.*?(?:-->|(?=\n*\Z)))", re.DOTALL)  # or unclosed
+_STRUCK = re.compile(
+    rf"{_SPAN_OF_CODE}|(?<!~)~~(?![~\s])(?:(?!~~|\n[ \t]*\n).)*(?<!\s)~~(?!~)"
+    r"|<(?P<tag>del|s|strike)(?:\s[^<>]*)?>(?:(?!<(?P=tag)\b).)*?</(?P=tag)\s*>",
+    re.IGNORECASE | re.DOTALL,
+)
+_TO_STRIKE = re.compile(r"~~|</(?:del|s|strike)\s*>", re.IGNORECASE)
 _FOOTNOTE = re.compile(
     r"^ {0,3}\[\^([^\]\s]+)\]:[ \t]+(.+(?:\n(?:[ ]{2,}|\t).+)*)\n?", re.MULTILINE
 )
 _REFERRED = re.compile(r"\[\^([^\]\s]+)\](?!:)")
+_ROW = re.compile(r"^[ \t]*\|.*$", re.MULTILINE)
+_BARE_RULE = re.compile(
+    r"^ {0,3}:?-+:?[ \t]*\|[-:| \t]*$", re.MULTILINE
+)  # of a table, no outer pipe
 _YAML_LINE = re.compile(r"[ \t]*(?:$|#|- |-$|[\[\]{}]|[^\s:][^:]*:(?:[ \t]|$))|[ \t]+\S")
 
 
@@ -64,7 +80,8 @@ def read_markdown(source: str) -> tuple[str, tuple[Heading, ...]]:
     """Return the text that a reader sees of a Markdown source, and its headings."""
     body_start = _front_matter_end(source)
     title = _FRONT_TITLE.search(source, 0, body_start)
-    text = _with_footnotes_in_place(_without_unseen(source[body_start:]))
+    text = _with_outer_pipes(_without_struck(_without_comments(source[body_start:])))
+    text = _with_footnotes_in_place(text)
     if not text.strip():  # nothing but front matter: then that is what the file says
         return source, ()
     headings = find_headings(text)
@@ -101,80 +118,99 @@ def _header(tokens: Sequence[Token]) -> str:
     """Return the titles of the columns of the table that the tokens begin with."""
     end = next(place for place, token in enumerate(tokens) if token.type == "thead_close")
     cells = (token.content for token in tokens[:end] if token.type == "inline")
-    return COLUMN_SEPARATOR.join(" ".join(_plain(cell).split()) for cell in cells)
+    header = COLUMN_SEPARATOR.join(" ".join(_plain(cell).split()) for cell in cells)
+    if len(header) <= HEADER_MAX_CHARS:
+        return header
+    return header[:HEADER_MAX_CHARS].rpartition(COLUMN_SEPARATOR)[0]
 
 
-def _without_unseen(text: str) -> str:
-    """Return `text` without comments and struck text, code apart."""
-    if not _OPENING.search(text):
+def _without_comments(text: str) -> str:
+    """Return `text` without HTML comments; one without an end ends with its block of HTML."""
+    if "<!--" not in text:
         return text
     kept: list[str] = []
-    for piece, is_code in _by_code(text):
-        place = 0
-        for start, end in () if is_code else _unseen(piece):
-            kept.append(piece[place:start])
-            place = end
-        kept.append(piece[place:])
+    for piece, kind in _by_kind(text, ("fence", "code_block", "html_block")):
+        if kind == "html_block":
+            kept.append(_COMMENT_IN_HTML.sub("", piece))
+        else:
+            kept.append(piece if kind else _COMMENT.sub(_kept, piece))
     return "".join(kept)
 
 
-def _by_code(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the pieces of `text` in order, each with whether it is a block of code."""
+def _without_struck(text: str) -> str:
+    """Return `text` without ~~struck~~ text and the elements <del>, <s> and <strike>."""
+    if not _TO_STRIKE.search(text):
+        return text
+    pieces = _by_kind(text, ("fence", "code_block"))
+    return "".join(piece if kind else _STRUCK.sub(_kept, piece) for piece, kind in pieces)
+
+
+def _kept(match: re.Match[str]) -> str:
+    return match["kept"] or ""
+
+
+def _by_kind(text: str, kinds: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield the pieces of `text` in order: blocks of `kinds` with their kind, others with ""."""
     lines = text.splitlines(keepends=True)
     at = 0
     for token in _block_parser().parse(text):
-        if token.type in {"fence", "code_block"} and token.map and token.map[0] >= at:
-            yield "".join(lines[at : token.map[0]]), False
-            yield "".join(lines[token.map[0] : token.map[1]]), True
+        if token.type in kinds and token.map and token.map[0] >= at:
+            yield "".join(lines[at : token.map[0]]), ""
+            yield "".join(lines[token.map[0] : token.map[1]]), token.type
             at = token.map[1]
-    yield "".join(lines[at:]), False
+    yield "".join(lines[at:]), ""
 
 
-def _unseen(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans that no reader sees; spans of code are passed over."""
-    last_comment_end = text.rfind("-->")
-    place = 0
-    while opening := _OPENING.search(text, place):
-        begin, place = opening.span()
-        reach = min(len(text), place + LONGEST_INLINE)
-        if opening[0] == "<!--":
-            at_line_start = not text[text.rfind("\n", 0, begin) + 1 : begin].strip()
-            if place <= last_comment_end:
-                place = text.find("-->", place) + len("-->")
-            elif at_line_start:
-                place = len(text)
-            else:
-                continue
-            yield begin, place
-        elif closing := _closing(opening).search(text, place, reach):
-            is_within = "\n\n" not in text[place : closing.start()]
-            place = closing.end() if is_within else place
-            if is_within and opening[0][0] != "`":
-                yield begin, place
-
-
-def _closing(opening: re.Match[str]) -> re.Pattern[str]:
-    """Return what ends the span of code or of struck text that begins with `opening`."""
-    if opening["tag"]:
-        return re.compile(f"</{opening['tag']}>", re.IGNORECASE)
-    mark = opening[0]
-    return re.compile(rf"(?<!`){mark}(?!`)" if mark[0] == "`" else r"(?<![\s~])~~(?!~)")
+def _with_outer_pipes(text: str) -> str:
+    """Return `text` with a pipe at both ends of each row of the tables that have none."""
+    if not _BARE_RULE.search(text):
+        return text
+    lines = text.splitlines()
+    for token in _block_parser().parse(text):
+        if token.type == "table_open" and token.map and not token.level:
+            for place in range(*token.map):
+                row = lines[place].strip()
+                start, end = "" if row.startswith("|") else "| ", "" if row.endswith("|") else " |"
+                lines[place] = f"{start}{row}{end}"
+    return "\n".join(lines) + "\n"
 
 
 def _with_footnotes_in_place(text: str) -> str:
-    """Return `text` with each footnote behind the paragraph that refers to it, without marks."""
-    notes = {m[1]: " ".join(m[2].split()) for m in _FOOTNOTE.finditer(text)}
+    """Return `text` with each footnote where it is referred to, without marks."""
+    pieces = list(_by_kind(text, ("fence", "code_block"))) if "[^" in text else []
+    notes = {
+        match[1]: " ".join(match[2].split())
+        for piece, kind in pieces
+        if not kind
+        for match in _FOOTNOTE.finditer(piece)
+    }
     if not notes:
         return text
+    left = dict(notes)
+    placed = [piece if kind else _with_notes(piece, notes, left) for piece, kind in pieces]
+    unused = "".join(f"\n\n{note}" for note in left.values() if note)
+    return f"{''.join(placed).rstrip('\n')}{unused}\n"
+
+
+def _with_notes(text: str, notes: Mapping[str, str], left: dict[str, str]) -> str:
+    """Return `text` with its footnotes placed; `left` loses those that are referred to."""
+
+    def note_of(name: str) -> str:
+        is_first = bool(left.pop(name, ""))
+        return notes[name] if is_first or len(notes[name]) <= LONGEST_REPEATED else ""
+
+    def in_row(match: re.Match[str]) -> str:
+        note = note_of(match[1]) if match[1] in notes else match[0]
+        return f" ({note.rstrip('.。')})" if note and match[1] in notes else note
+
     paragraphs: list[str] = []
     for paragraph in re.split(r"(\n[ \t]*\n+)", text):
-        body = _FOOTNOTE.sub("", paragraph)
-        said = [notes.pop(name) for name in _REFERRED.findall(body) if name in notes]
-        body = _REFERRED.sub("", body).rstrip("\n") if said else body
-        paragraphs.append("\n".join([body, *said]))
-    return (
-        "".join(paragraphs).rstrip("\n") + "".join(f"\n\n{note}" for note in notes.values()) + "\n"
-    )
+        body = _ROW.sub(lambda row: _REFERRED.sub(in_row, row[0]), _FOOTNOTE.sub("", paragraph))
+        names = [name for name in dict.fromkeys(_REFERRED.findall(body)) if name in notes]
+        body = _REFERRED.sub(lambda match: "" if match[1] in notes else match[0], body)
+        said = [note for note in map(note_of, names) if note]
+        paragraphs.append("\n".join([body.rstrip("\n"), *said]) if said else body)
+    return "".join(paragraphs)
 
 
 def _front_matter_end(text: str) -> int:

@@ -76,6 +76,13 @@ def test_file_of_front_matter_alone_keeps_it() -> None:
         ("~~a\n\nb~~", "~~a\n\nb~~"),
         ("~~~\n~~x~~\n~~~\n", "~~~\n~~x~~\n~~~\n"),
         ("`open ~~x~~", "`open "),
+        ("a <!--> b <!-- x\n\ny --> c", "a  b  c"),
+        ("- one\n  <!-- no end\n\nThe fee is 5.\n", "- one\n  \n\nThe fee is 5.\n"),
+        ("<!--\n```\nx\n```\n-->\nText.\n", "\nText.\n"),
+        ("<p>was <!-- x --> 5</p>\n", "<p>was  5</p>\n"),
+        ("<del>\n\nIt was 40.\n\n</del>\n\nIt is 50.\n", "\n\nIt is 50.\n"),
+        ("<del>no end\n\nIt is 50.\n", "<del>no end\n\nIt is 50.\n"),
+        ("~~a ~~ b, `~~c~~`, \\~~d~~", "~~a ~~ b, `~~c~~`, \\~~d~~"),
     ],
 )
 def test_comments_and_struck_text_are_left_out_of_all_but_code(source: str, text: str) -> None:
@@ -96,6 +103,43 @@ def test_footnotes_stand_behind_the_paragraph_that_refers_to_them() -> None:
         "Bags weigh 5 kg at most.\nMembers may bring 8 kg.\n\nPets stay out.\n\n"
         "Nobody refers to this.\n"
     )
+
+
+def test_footnotes_stand_in_each_row_and_paragraph_that_refers_to_them() -> None:
+    source = (
+        "| Room | Price |\n|---|---|\n| Red | 40[^vat] |\n| Blue | 60 |\n\n"
+        "Pets pay 5[^vat]; see [^else].\n\n[^vat]: Without tax.\n"
+    )
+    assert read_markdown(source)[0] == (
+        "| Room | Price |\n|---|---|\n| Red | 40 (Without tax) |\n| Blue | 60 |\n\n"
+        "Pets pay 5; see [^else].\nWithout tax.\n"
+    )
+
+
+def test_long_footnote_stands_at_its_first_reference_only() -> None:
+    note = "word " * 80 + "end."
+    text, _ = read_markdown(f"A[^n].\n\nB[^n].\n\n[^n]: {note}\n")
+    assert text == f"A.\n{note}\n\nB.\n"
+
+
+def test_footnote_in_code_stays() -> None:
+    code = "```\n[^1]: x\n```\n"
+    assert read_markdown(f"A[^1].\n\n{code}\n[^1]: Note.\n")[0] == f"A.\nNote.\n\n{code}"
+
+
+def test_rows_without_outer_pipes_get_them() -> None:
+    source = "Model | Price\n--- | ---\nK1 | 40\n| K2 | 50\n\nA or a | b.\n"
+    text = "| Model | Price |\n| --- | --- |\n| K1 | 40 |\n| K2 | 50 |\n\nA or a | b.\n"
+    assert read_markdown(source) == (
+        text,
+        (Heading(text.index("| K1"), 7, "Model | Price"), Heading(text.index("\nA or"), 7, "")),
+    )
+
+
+def test_header_over_the_limit_ends_with_a_whole_title() -> None:
+    names = [f"Column {number} of many" for number in range(20)]
+    text = f"|{'|'.join(names)}|\n|{'---|' * 20}\n|{'1|' * 20}\n"
+    assert find_headings(text)[0].title == " | ".join(names[:10])
 
 
 def test_rows_of_a_table_stand_under_its_header() -> None:

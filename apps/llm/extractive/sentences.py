@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from apps.core.text.comparable import comparable, visible
@@ -99,9 +100,9 @@ class Sentence:
     """A sentence that may be quoted.
 
     `passage_index` counts the passages from 0, `position` the sentences of a passage. `context` is
-    the sentence before it. `is_whole` is false for
-    prose without an end: a title, or what the passage's border cuts. `headings` are the titles
-    that it stands under, outermost first. `is_furniture` marks tables of contents and imprints.
+    the sentence before it. `is_whole` is false for prose without an end: a title, or what the
+    passage's border cuts. `headings` are the titles that it stands under, outermost first.
+    `is_furniture` marks tables of contents and imprints.
     """
 
     text: str
@@ -182,11 +183,15 @@ def _with_definitions(lines: Sequence[str]) -> list[str]:
     """Return the lines with each definition of a definition list behind its term."""
     joined: list[str] = []
     for line in lines:
-        if joined and joined[-1].strip() and (definition := _DEFINITION.match(line)):
-            is_first = not _DEFINED.search(joined[-1])
-            joined[-1] += f"{': ' if is_first else '; '}{definition[1]}"
-        else:
+        definition = _DEFINITION.match(line)
+        while definition and joined and not joined[-1].strip():
+            joined.pop()
+        if not definition or not joined:
             joined.append(line)
+        elif _DEFINED.search(joined[-1]):
+            joined.append(f"{joined[-1].partition(': ')[0]}: {definition[1]}")
+        else:
+            joined[-1] += f": {definition[1]}"
     return joined
 
 
@@ -306,17 +311,15 @@ def _line(lines: Sequence[str], place: int) -> _Line:
     title = marked_heading(lines, place)
     if not title and kind in {"text", "label"}:
         title = plain_heading(lines, place)
-    if kind == "label" and any(_is_label(line) for line in _neighbours(lines, place)):
+    if kind == "label" and any(
+        _line_kind(other) == "label" for other in _neighbours(lines, place)
+    ):
         kind = "row"
     return _Line(title[1], "heading", title[0]) if title else _Line(lines[place], kind)
 
 
 def _neighbours(lines: Sequence[str], place: int) -> Sequence[str]:
     return [*lines[max(0, place - 1) : place], *lines[place + 1 : place + 2]]
-
-
-def _is_label(line: str) -> bool:
-    return _line_kind(line) == "label"
 
 
 def _is_header(table: Sequence[str]) -> bool:
@@ -360,13 +363,14 @@ def _joined(lines: Sequence[str]) -> str:
 
 def _table_row(line: str, header: list[str]) -> tuple[str, list[str]]:
     """Return the row as a sentence ("" for header and rule) and the header to go on with."""
-    cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+    row = line.strip().removeprefix("|").removesuffix("|")
+    cells = [cell.strip() for cell in row.split("|")]
     if _TABLE_RULE.match(line):
         return "", header
     if not header:
         return "", cells
     colon, comma = ("：", "；") if re.search(f"[{HAN}]", line + "".join(header)) else (": ", "; ")
-    named = zip(header, cells, strict=False)
+    named = zip_longest(header, cells, fillvalue="")
     return comma.join(
         f"{name}{colon}{cell}" if name else cell for name, cell in named if cell
     ), header

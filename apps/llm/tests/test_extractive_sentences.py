@@ -172,7 +172,20 @@ def test_rule_under_a_sentence_makes_no_heading_of_it():
 
 def test_definition_stands_with_its_term():
     found = sentences_of([passage("Lock\n: Costs 2 EUR a day.\n: Is lent by the desk.\n")])
-    assert [s.text for s in found] == ["Lock: Costs 2 EUR a day.; Is lent by the desk."]
+    assert [s.text for s in found] == ["Lock: Costs 2 EUR a day.", "Lock: Is lent by the desk."]
+
+
+def test_definition_stands_with_its_term_across_a_blank_line():
+    found = sentences_of([passage("Locks are lent.\n\nCheckout\n\n: By eleven, at the desk.\n")])
+    assert [s.text for s in found] == ["Locks are lent.", "Checkout: By eleven, at the desk."]
+
+
+def test_cells_stay_in_their_columns_around_empty_ones():
+    rows = "| Room | Price | Note |\n|---|---|---|\n|| 40 | quiet |\n|Blue||| more |\n"
+    assert [s.text for s in sentences_of([passage(rows)])] == [
+        "Price: 40; Note: quiet",
+        "Room: Blue; more",
+    ]
 
 
 def test_rows_without_their_header_take_it_from_the_heading_above():
