@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from uuid import NAMESPACE_OID, uuid5
 
@@ -15,6 +15,7 @@ from django.conf import settings
 from apps.core.passages import Passage
 from apps.documents.indexing.chunking import chunk_id, embedding_text, split_pages
 from apps.documents.reading.extract import extract
+from apps.documents.search import HEADINGS_ONLY
 from apps.llm.factory import embedding_model
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from uuid import UUID
 
-_HEADINGS_ONLY = re.compile(r"(?:#{1,6}[ \t][^\n]*\s*)+")  # as in `documents.search`
 ARTICLE = re.compile(r"(?<=\d)(?<![A-Z]\d)[-_]\d+$")  # the paragraph's number in its article
 
 
@@ -58,8 +58,8 @@ class Corpus:
             passage = self._passages[place]
             if len(found) == limit:
                 break
-            if not _HEADINGS_ONLY.fullmatch(passage.content):
-                found.setdefault(passage.content, _scored(passage, float(scores[place])))
+            if not HEADINGS_ONLY.fullmatch(passage.content):
+                found.setdefault(passage.content, replace(passage, score=float(scores[place])))
         return list(found.values())
 
 
@@ -107,8 +107,3 @@ def _chunks(document: UUID, path: Path) -> Iterator[Passage]:
             content=draft.content,
             score=0.0,
         )
-
-
-def _scored(passage: Passage, score: float) -> Passage:
-    values = {name: getattr(passage, name) for name in Passage.__slots__}
-    return Passage(**(values | {"score": score}))

@@ -40,21 +40,16 @@ def resolves(name: str) -> bool:
     """Whether a dotted name is a module, or something in one."""
     parts = name.split(".")
     path = name if parts[0] == "kbqa_project" else f"apps.{name}"
-    for depth in range(path.count("."), -1, -1):
-        module, _, rest = _split(path, depth)
+    steps = path.split(".")
+    for depth in range(len(steps), 0, -1):
         try:
-            found: object = importlib.import_module(module)
+            found: object = importlib.import_module(".".join(steps[:depth]))
         except ModuleNotFoundError:
             continue
-        for attribute in filter(None, rest.split(".")):
+        for attribute in steps[depth:]:
             found = getattr(found, attribute, None)
         return found is not None
     return False
-
-
-def _split(path: str, depth: int) -> tuple[str, str, str]:
-    parts = path.split(".")
-    return ".".join(parts[: depth + 1]), ".", ".".join(parts[depth + 1 :])
 
 
 @pytest.mark.parametrize("name", named())

@@ -34,7 +34,7 @@ OVERFETCH_MIN = 10
 WIDENING_FACTOR = 4
 CANDIDATES_MAX = 1024
 
-_HEADINGS_ONLY = re.compile(r"(?:#{1,6}[ \t][^\n]*\s*)+")
+HEADINGS_ONLY = re.compile(r"(?:#{1,6}[ \t][^\n]*\s*)+")
 
 
 def search_passages(
@@ -140,7 +140,7 @@ def _rank(chunk: Chunk, scores: dict[UUID, float]) -> tuple[object, ...]:
 
 
 def _stating(passages: Iterable[Passage]) -> Iterable[Passage]:
-    return (p for p in passages if not _HEADINGS_ONLY.fullmatch(p.content))
+    return (p for p in passages if not HEADINGS_ONLY.fullmatch(p.content))
 
 
 def _without_duplicates(passages: Iterable[Passage]) -> list[Passage]:

@@ -83,7 +83,7 @@ def read_markdown(source: str) -> tuple[str, tuple[Heading, ...]]:
     text = _with_outer_pipes(_without_struck(_without_comments(source[body_start:])))
     text = _with_footnotes_in_place(text)
     if not text.strip():  # nothing but front matter: then that is what the file says
-        return source, ()
+        return source[:body_start], ()
     headings = find_headings(text)
     name = _plain(title[1].strip().strip("\"'")) if title else ""
     if not name or name in {heading.title for heading in headings}:

@@ -57,6 +57,12 @@ def test_title_of_front_matter_that_is_a_heading_too_stands_once() -> None:
 
 def test_file_of_front_matter_alone_keeps_it() -> None:
     assert read_markdown("---\ntitle: x\n---\n") == ("---\ntitle: x\n---\n", ())
+    assert read_markdown("---\ntitle: x\n---\n<!-- y -->\n") == ("---\ntitle: x\n---\n", ())
+
+
+def test_file_of_a_comment_alone_says_nothing() -> None:
+    with pytest.raises(UnreadableError, match="EMPTY_FILE"):
+        read_text(b"<!-- draft: 12 EUR -->\n", markdown=True, max_text_chars=1000)
 
 
 @pytest.mark.parametrize(

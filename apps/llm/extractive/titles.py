@@ -44,8 +44,9 @@ def of_subject(
 
     These are the titles that the conversation spoke of last where the question leans on it, else
     those that the question names itself. A question that says nothing itself ("since when?")
-    leaves these only; any other drops the other sections of a passage that holds one of these. All
-    stay where no title is spoken of.
+    leaves these only. Any other drops, in a passage that holds one of these, the sentences of
+    other sections that hold nothing asked for beyond what one of these holds: "the guarantee of
+    the battery" may stand under another title than "Battery". All stay where no title is named.
     """
     is_bare = bool(context) and not telling_terms(question)
     leans = is_bare or bool(context and _PRONOUN.search(question))
@@ -55,8 +56,16 @@ def of_subject(
     spoken = [s for s in sentences if titles[s] in latest]
     if is_bare and spoken:
         return spoken
-    holding = {s.passage_index for s in spoken}
-    return [s for s in sentences if titles[s] in latest or s.passage_index not in holding]
+    asked = set(terms(question))
+    held: dict[int, list[set[str]]] = {}
+    for sentence in spoken:
+        held.setdefault(sentence.passage_index, []).append(asked & set(terms(sentence.text)))
+
+    def adds_nothing(sentence: Sentence) -> bool:
+        own = asked & set(terms(sentence.text))
+        return any(own <= other for other in held.get(sentence.passage_index, ()))
+
+    return [s for s in sentences if titles[s] in latest or not adds_nothing(s)]
 
 
 def _latest_spoken_of(titles: set[str], said: Sequence[set[str]]) -> set[str]:

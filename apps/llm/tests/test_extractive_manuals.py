@@ -130,3 +130,32 @@ def test_part_without_evidence_is_named_in_the_script_of_the_question():
     found = evidence(question, [passage(SIMPLIFIED, filename="客房.txt")])
     said = compose(question, found, SentenceVectors(embedding_model()))
     assert said == QuotedAnswer("早餐从七点开始供应。 [S1]", ("滑雪課多少錢",))
+
+
+BIKE = passage(
+    "## Battery\n\nThe battery charges in four hours. It weighs three kilograms.\n\n"
+    "## Warranty\n\nThe guarantee lasts two years. The frame is guaranteed for five years.\n"
+)
+HALL = passage(
+    "## 泳池\n\n泳池每天七点开放。水深两米。\n\n## 收费标准\n\n成人票每张30元，儿童票每张15元。\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "first"),
+    [
+        (
+            "How long does the guarantee of the battery last?",
+            BIKE,
+            "The guarantee lasts two years.",
+        ),
+        ("How many years is the battery guaranteed?", BIKE, "The guarantee lasts two years."),
+        ("How long does the battery take to charge?", BIKE, "The battery charges in four hours."),
+        ("泳池的成人票多少钱？", HALL, "成人票每张30元，儿童票每张15元。"),
+        ("泳池几点开放？", HALL, "泳池每天七点开放。"),
+    ],
+)
+def test_answer_may_stand_under_another_title_than_the_one_that_is_named(question, text, first):
+    said = compose(question, evidence(question, [text]), SentenceVectors(embedding_model()))
+    assert said is not None
+    assert said.text.startswith(first)
