@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.utils.translation import gettext_lazy as _
 
 from apps.core.errors import AppError, NotFoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class DocumentNotFoundError(NotFoundError):
@@ -119,7 +124,7 @@ class UnsupportedFileTypeError(AppError):
 
     code = "UNSUPPORTED_FILE_TYPE"
     http_status = 415
-    message = _("仅支持 PDF、Markdown 和 TXT 文件（.pdf、.md、.markdown、.txt）。")
+    message = _("仅支持这些文件：{labels}（{extensions}）。")
 
 
 class ContentMismatchError(AppError):
@@ -235,3 +240,25 @@ HOPELESS_CODES = frozenset(
         UnsupportedFileTypeError,
     )
 )
+
+
+def error_of(code: str | None, places: Mapping[str, object]) -> AppError:
+    """Return the error that has this code; one of an older version is an inner error."""
+    kinds = [AppError]
+    for kind in kinds:
+        if kind.code == code:
+            return kind(**places)
+        kinds += kind.__subclasses__()
+    return AppError(**places)
+
+
+def failure_text(code: str | None, places: Mapping[str, object]) -> str:
+    """Return the sentence for a stored failure, in the active language.
+
+    Rows of before 0.2 have the sentence of their time as the place `sentence`: it serves when
+    their code is unknown now, or its sentence needs more places.
+    """
+    error = error_of(code, places)
+    if "sentence" in places and (type(error) is AppError or "{" in str(error.message)):
+        return str(places["sentence"])
+    return error.text

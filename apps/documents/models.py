@@ -14,7 +14,8 @@ from django.utils.translation import pgettext_lazy
 
 from apps.core.fields import MicroYuanField
 from apps.core.passages import Passage
-from apps.documents.errors import HOPELESS_CODES
+from apps.documents.errors import HOPELESS_CODES, failure_text
+from apps.documents.kinds import registry
 
 if TYPE_CHECKING:
     from apps.accounts.models import User
@@ -30,14 +31,6 @@ class DocumentStatus(models.TextChoices):
     INDEXED = "indexed", _("已就绪")
     FAILED = "failed", _("失败")
     DELETING = "deleting", _("删除中")
-
-
-class FileType(models.TextChoices):
-    """What can be read."""
-
-    PDF = "pdf", "PDF"
-    MARKDOWN = "md", "Markdown"
-    TEXT = "txt", "TXT"
 
 
 class ProgressStage(models.TextChoices):
@@ -93,7 +86,7 @@ class Document(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="documents"
     )
     filename = models.CharField(max_length=FILENAME_MAX_CHARS)
-    file_type = models.CharField(max_length=3, choices=FileType)
+    file_type = models.CharField(max_length=16, choices=registry.choices)
     mime_type = models.CharField(max_length=100)
     file_size = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64)
@@ -102,6 +95,7 @@ class Document(models.Model):
     )
     page_count = models.PositiveIntegerField(null=True, blank=True)
     encoding = models.CharField(max_length=20, blank=True, default="")
+    findings = models.JSONField(default=dict, blank=True)  # of the upload's check, for the reading
     warnings = models.JSONField(default=list, blank=True)
     chunk_count = models.PositiveIntegerField(default=0)
     progress_stage = models.CharField(
@@ -111,7 +105,7 @@ class Document(models.Model):
     progress_total = models.PositiveIntegerField(default=0)
     progress_started_at = models.DateTimeField(null=True, blank=True)
     error_code = models.CharField(max_length=50, null=True, blank=True)
-    error_message = models.TextField(null=True, blank=True)
+    error_places = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -131,13 +125,17 @@ class Document(models.Model):
             models.CheckConstraint(
                 condition=models.Q(status__in=DocumentStatus.values), name="chk_document_status"
             ),
-            models.CheckConstraint(
-                condition=models.Q(file_type__in=FileType.values), name="chk_document_file_type"
-            ),
         ]
 
     def __str__(self) -> str:
         return self.filename
+
+    @property
+    def error_message(self) -> str | None:
+        """Why indexing failed, in the active language; None when it did not."""
+        if self.status != DocumentStatus.FAILED:
+            return None
+        return failure_text(self.error_code, self.error_places)
 
     @property
     def stored_name(self) -> str:

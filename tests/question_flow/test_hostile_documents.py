@@ -15,6 +15,7 @@ from apps.agents.events import TokenProduced
 from apps.agents.tests.conftest import passage, run_flow
 from apps.agents.tests.hostile_texts import NAMES, SECRET, TEXTS
 from apps.documents.indexing.chunking import split_pages
+from apps.documents.kinds.registry import installed
 from apps.documents.reading.extract import extract
 from apps.documents.tests.pdf_files import pdf, shown
 from apps.llm.factory import embedding_model
@@ -112,7 +113,7 @@ async def test_document_of_nothing_but_orders_is_no_evidence() -> None:
 async def test_hidden_text_of_a_pdf_is_data_like_any_other(tmp_path: Path, way: str) -> None:
     path = tmp_path / "original"
     path.write_bytes(pdf(shown(LINE) + b"\n" + HIDDEN[way]))
-    pages = extract(path, "pdf").pages
+    pages = extract(path, installed()["pdf"]).pages
     drafts = split_pages(pages, chunk_size=500, chunk_overlap=50)
     passages = [found(draft.content, "depot.pdf", draft.page_number) for draft in drafts]
     run = await run_flow("When does the warehouse open?", ranked(passages))
@@ -124,4 +125,4 @@ def test_invisible_text_layer_of_a_scan_is_read(tmp_path: Path) -> None:
     path = tmp_path / "original"
     layer = shown(LINE).replace(b"72 720 Td", b"3 Tr 72 700 Td")
     path.write_bytes(pdf(b"0.9 g 0 0 595 842 re f " + layer))
-    assert [page.text.strip() for page in extract(path, "pdf").pages] == [LINE]
+    assert [page.text.strip() for page in extract(path, installed()["pdf"]).pages] == [LINE]

@@ -23,6 +23,7 @@ from apps.documents.indexing.duplicates import twin_warnings
 from apps.documents.indexing.embedding_costs import EmbeddingCosts
 from apps.documents.indexing.index_definition import adopt_definition
 from apps.documents.indexing.jobs import JobLostError
+from apps.documents.kinds import registry
 from apps.documents.models import Chunk, Document, DocumentStatus, ProgressStage
 from apps.documents.reading.extract import extract
 from apps.documents.vectors.access import ready_store
@@ -139,7 +140,8 @@ class IndexRun:
 
         text = extract(
             document.stored_path,
-            document.file_type,
+            registry.installed()[document.file_type],
+            findings=document.findings,
             on_progress=on_progress,
             should_stop=self.should_stop,
         )

@@ -39,7 +39,7 @@ NO_PROGRESS = {
     "progress_total": 0,
     "progress_started_at": None,
 }
-NO_ERROR = {"error_code": None, "error_message": None}
+NO_ERROR: dict[str, object] = {"error_code": None, "error_places": {}}
 
 
 class JobLostError(Exception):
@@ -170,8 +170,15 @@ def _fail(job_id: UUID, document_id: UUID, error: AppError, *, detail: str) -> N
         interruption_count=0,
     )
     Document.objects.filter(pk=document_id).move(
-        DocumentStatus.FAILED, error_code=error.code, error_message=error.text, **NO_PROGRESS
+        DocumentStatus.FAILED,
+        error_code=error.code,
+        error_places={name: _plain(value) for name, value in error.places.items()},
+        **NO_PROGRESS,
     )
+
+
+def _plain(value: object) -> object:
+    return value if isinstance(value, int | float) else str(value)
 
 
 def requeue_abandoned() -> int:

@@ -1,11 +1,13 @@
-"""The extraction child: reads one file within limits and sends its pages to the parent.
+"""The extraction child: reads one file within limits and sends its parts to the parent.
 
-Run as `python -m apps.documents.reading.child FILE TYPE LIMITS`. It ends when its standard input
-closes, that is when the parent dies. Libraries that print do not disturb the frames.
+Run as `python -m apps.documents.reading.child FILE READER LIMITS FINDINGS`, where READER is
+`module:function`. It ends when its standard input closes, that is when the parent dies. Libraries
+that print do not disturb the frames.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -14,61 +16,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from apps.documents.reading.failures import EXTRACTION_LIMIT, UnreadableError
-from apps.documents.reading.frames import write_frame
-from apps.documents.reading.limits import ReadLimits, bind_process
+from apps.documents.reading.frames import write_part
+from apps.documents.reading.limits import ReadLimits, Source, bind_process
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from apps.documents.reading.pages import ExtractedText, PageText
-
-PDF_TYPE = "pdf"
-MARKDOWN_TYPE = "md"
 PARENT_GONE = 3  # exit status
 
 
-def main(path: str, file_type: str, limits_json: str) -> None:
+def main(path: str, reader: str, limits_json: str, findings_json: str) -> None:
     """Read the file at `path` and write frames to the standard output."""
     stream = _private_stdout()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     limits = ReadLimits(**json.loads(limits_json))
     bind_process(limits)
+    module, _, name = reader.partition(":")
     try:
-        if file_type == PDF_TYPE:
-            _send_pdf(stream, Path(path), limits)
-        else:
-            _send_text(stream, Path(path), limits, markdown=file_type == MARKDOWN_TYPE)
+        read = getattr(importlib.import_module(module), name)
+        for part in read(Source(Path(path), limits, json.loads(findings_json))):
+            write_part(stream, part)
     except UnreadableError as error:
-        write_frame(stream, {"failed": error.code, "places": error.places})
+        write_part(stream, error)
     except MemoryError:
-        write_frame(stream, {"failed": EXTRACTION_LIMIT, "places": {}})
-
-
-def _send_pdf(stream: BinaryIO, path: Path, limits: ReadLimits) -> None:
-    from apps.documents.reading.pdf import PdfReading  # noqa: PLC0415 - slow, not for text files
-
-    reading = PdfReading(path, limits)
-    reading.open()
-    write_frame(stream, {"total": reading.page_count})
-    for page in reading.pages():
-        _send_page(stream, page)
-    write_frame(stream, {"done": "", "warnings": reading.warnings()})
-
-
-def _send_text(stream: BinaryIO, path: Path, limits: ReadLimits, *, markdown: bool) -> None:
-    from apps.documents.reading.text import read_text  # noqa: PLC0415 - slow, not for PDFs
-
-    text: ExtractedText = read_text(
-        path.read_bytes(), markdown=markdown, max_text_chars=limits.max_text_chars
-    )
-    for page in text.pages:
-        _send_page(stream, page)
-    write_frame(stream, {"done": text.encoding, "warnings": list(text.warnings)})
-
-
-def _send_page(stream: BinaryIO, page: PageText) -> None:
-    headings = [[heading.offset, heading.level, heading.title] for heading in page.headings]
-    write_frame(stream, {"page": page.number, "text": page.text, "headings": headings})
+        write_part(stream, UnreadableError(EXTRACTION_LIMIT))
 
 
 def _private_stdout() -> BinaryIO:

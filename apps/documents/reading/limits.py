@@ -1,11 +1,16 @@
-"""What a reading may use, and how the extraction child binds itself to it."""
+"""What a reading reads and may use, and how the extraction child binds itself to it."""
 
 from __future__ import annotations
 
 import math
 import resource
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
 
 CPU_GRACE_S = 5  # the parent's clock ends the child first; this holds when the parent is stopped
 
@@ -18,6 +23,15 @@ class ReadLimits:
     memory_mib: int
     max_pages: int
     max_text_chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A stored file to be read; `findings` is what its kind's check found, {} if unknown."""
+
+    path: Path
+    limits: ReadLimits
+    findings: Mapping[str, object] = field(default_factory=dict)
 
 
 def bind_process(limits: ReadLimits) -> None:

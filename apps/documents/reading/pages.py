@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,24 @@ class PageText:
 
 
 @dataclass(frozen=True, slots=True)
+class PageCount:
+    """How many pages will come; told first, by formats with pages."""
+
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """That all has come; see `ExtractedText`."""
+
+    encoding: str = ""
+    warnings: tuple[dict[str, object], ...] = ()
+
+
+type Part = PageCount | PageText | Ending
+
+
+@dataclass(frozen=True, slots=True)
 class ExtractedText:
     """All text of a document.
 
@@ -35,3 +57,10 @@ class ExtractedText:
     page_count: int | None = None
     encoding: str = ""
     warnings: tuple[dict[str, object], ...] = field(default=())
+
+    def parts(self) -> Iterator[Part]:
+        """Yield the text as a reader gives it."""
+        if self.page_count is not None:
+            yield PageCount(self.page_count)
+        yield from self.pages
+        yield Ending(self.encoding, self.warnings)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from apps.core.text.cleaning import clean_text
 from apps.documents.reading.encodings import TextEncoding, decode, detect_encoding, has_visible
@@ -11,21 +12,27 @@ from apps.documents.reading.markdown import drop_embedded_data, read_markdown
 from apps.documents.reading.pages import ExtractedText, PageText
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from apps.documents.reading.pages import Heading
 
 BLOCK_BYTES = 1 << 20
 
 
-def read_text(data: bytes, *, markdown: bool, max_text_chars: int) -> ExtractedText:
-    """Return the text of a file as one page without a number.
+def read_text(
+    data: bytes,
+    *,
+    markdown: bool,
+    max_text_chars: int,
+    found: Mapping[str, object] | None = None,
+) -> ExtractedText:
+    """Return the text of a file as one page without a number; `found` is its TextEncoding.
 
     Raises:
         UnreadableError: EMPTY_FILE, CONTENT_MISMATCH, TEXT_NOT_DECODABLE or EXTRACTION_LIMIT.
     """
-    encoding = detect_encoding(lambda: _blocks(data))
-    text = clean_text(decode(data, encoding))
+    encoding, decoded = _decoded(data, found)
+    text = clean_text(decoded)
     warnings = _encoding_warnings(encoding)
     headings: tuple[Heading, ...] = ()
     if markdown:
@@ -40,6 +47,15 @@ def read_text(data: bytes, *, markdown: bool, max_text_chars: int) -> ExtractedT
     return ExtractedText(
         (PageText(None, text, headings),), encoding=encoding.name, warnings=tuple(warnings)
     )
+
+
+def _decoded(data: bytes, found: Mapping[str, Any] | None) -> tuple[TextEncoding, str]:
+    if found:
+        with suppress(TypeError, UnicodeDecodeError):  # of an older version; file was exchanged
+            encoding = TextEncoding(**found)
+            return encoding, decode(data, encoding)
+    encoding = detect_encoding(lambda: _blocks(data))
+    return encoding, decode(data, encoding)
 
 
 def _blocks(data: bytes) -> Iterator[bytes]:

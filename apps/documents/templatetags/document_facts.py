@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from apps.documents.errors import HOPELESS_CODES
 from apps.documents.indexing.progress import remaining_s
+from apps.documents.kinds import registry
 from apps.documents.web.reflow import reflowed
 
 if TYPE_CHECKING:
@@ -40,3 +41,21 @@ def retry_may_help(document: Document) -> bool:
 def shown_text(chunk: Chunk) -> str:
     """Return a chunk's text; the line ends of a page's layout are joined."""
     return chunk.content if chunk.page_number is None else reflowed(chunk.content)
+
+
+@register.simple_tag
+def kind_names() -> str:
+    """Return the names of the kinds of file that can be uploaded."""
+    return ", ".join(registry.labels())
+
+
+@register.simple_tag
+def kind_extensions() -> str:
+    """Return their extensions, for the page's script."""
+    return " ".join(registry.extensions())
+
+
+@register.simple_tag
+def accepted_files() -> str:
+    """Return the `accept` attribute of a field for files."""
+    return registry.accepted()

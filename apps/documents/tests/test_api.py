@@ -145,7 +145,7 @@ def test_retry_is_for_failed_documents_only(api, indexed):
         409,
         "DOCUMENT_NOT_FAILED",
     )
-    Document.objects.update(status=DocumentStatus.FAILED, error_code="X", error_message="x")
+    Document.objects.update(status=DocumentStatus.FAILED, error_code="X")
 
     response = api.post(f"{BASE}/documents/{indexed.pk}/retry")
 

@@ -10,6 +10,7 @@ import pypdf
 import pytest
 
 from apps.documents import errors
+from apps.documents.kinds.registry import installed
 from apps.documents.reading.extract import extract
 from apps.documents.reading.pages import ExtractedText, PageText
 from apps.documents.tests.pdf_files import (
@@ -36,7 +37,7 @@ CHINESE = "员工每年享有十五天带薪年假，需提前三个工作日申
 def extracted(folder: Path, content: bytes) -> ExtractedText:
     path = folder / "original"
     path.write_bytes(content)
-    return extract(path, "pdf")
+    return extract(path, installed()["pdf"])
 
 
 def texts(folder: Path, content: bytes) -> list[str]:
@@ -61,7 +62,9 @@ def test_pages_are_numbered_and_counted(tmp_path: Path) -> None:
     path = tmp_path / "original"
     path.write_bytes(text_pdf("first page", "second page"))
     progress: list[tuple[int, int]] = []
-    text = extract(path, "pdf", on_progress=lambda done, total: progress.append((done, total)))
+    text = extract(
+        path, installed()["pdf"], on_progress=lambda done, total: progress.append((done, total))
+    )
     assert text == ExtractedText(
         (PageText(1, "first page"), PageText(2, "second page")), page_count=2
     )

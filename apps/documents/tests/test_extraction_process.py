@@ -17,11 +17,17 @@ import pytest
 from django.conf import settings as django_settings
 
 from apps.documents import errors
+from apps.documents.kinds.registry import installed
 from apps.documents.reading.child import PARENT_GONE
-from apps.documents.reading.collected import CollectedText
-from apps.documents.reading.extract import IN_PROCESS_MAX_BYTES, extract, read_limits
+from apps.documents.reading.extract import extract, read_limits
 from apps.documents.reading.failures import PDF_DAMAGED, UnreadableError
-from apps.documents.reading.frames import FrameError, FrameReader, write_frame
+from apps.documents.reading.frames import (
+    CollectedText,
+    FrameError,
+    FrameReader,
+    part_of,
+    write_frame,
+)
 from apps.documents.reading.pages import ExtractedText, Heading, PageText
 from apps.documents.reading.text import read_text
 
@@ -44,10 +50,10 @@ def children() -> list[psutil.Process]:
 
 def test_markdown_is_the_same_in_the_child_and_in_this_process(tmp_path: Path) -> None:
     content = "# 年假\n\n员工每年享有十五天带薪年假。\n\n".encode("gb18030") * 2000
-    assert len(content) > IN_PROCESS_MAX_BYTES
+    assert len(content) > installed()["md"].in_process_bytes
     path = tmp_path / "original"
     path.write_bytes(content)
-    text = extract(path, "md")
+    text = extract(path, installed()["md"])
     assert text == read_text(content, markdown=True, max_text_chars=1_000_000)
     assert text.encoding == "gb18030"
     assert len(text.pages[0].headings) == 2000
@@ -59,21 +65,29 @@ def test_reading_that_hangs_is_ended_at_the_time_limit(
     settings.ENV = settings.ENV.model_copy(update={"extraction_timeout_s": 0.2})
     before = children()
     with pytest.raises(errors.ExtractionTimeoutError):
-        extract(hanging_file, "pdf")
+        extract(hanging_file, installed()["pdf"])
     assert children() == before
 
 
 def test_reading_ends_when_the_caller_stops_it(hanging_file: Path) -> None:
     before = children()
     with pytest.raises(errors.ExtractionStoppedError):
-        extract(hanging_file, "pdf", should_stop=lambda: True)
+        extract(hanging_file, installed()["pdf"], should_stop=lambda: True)
     assert children() == before
 
 
 def test_child_ends_when_its_parent_dies(hanging_file: Path) -> None:
     limits = json.dumps(asdict(read_limits()))
     child = subprocess.Popen(
-        [sys.executable, "-m", "apps.documents.reading.child", str(hanging_file), "pdf", limits],
+        [
+            sys.executable,
+            "-m",
+            "apps.documents.reading.child",
+            str(hanging_file),
+            installed()["pdf"].reader,
+            limits,
+            "{}",
+        ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         cwd=django_settings.BASE_DIR,
@@ -88,7 +102,7 @@ def test_reading_over_the_memory_limit_fails(tmp_path: Path, settings: SettingsW
     path = tmp_path / "original"
     path.write_bytes("员工每年享有十五天带薪年假。\n".encode() * 1_500_000)
     with pytest.raises(errors.ExtractionLimitError):
-        extract(path, "txt")
+        extract(path, installed()["txt"])
 
 
 def test_child_sees_none_of_our_configuration(settings: SettingsWrapper) -> None:
@@ -99,7 +113,7 @@ def test_child_sees_none_of_our_configuration(settings: SettingsWrapper) -> None
 def test_missing_original_is_named(tmp_path: Path) -> None:
     for file_type in ("pdf", "txt"):
         with pytest.raises(errors.AppError):
-            extract(tmp_path / "gone", file_type)
+            extract(tmp_path / "gone", installed()[file_type])
 
 
 @pytest.mark.parametrize(
@@ -116,7 +130,7 @@ def test_unreadable_text_is_refused(
     path = tmp_path / "original"
     path.write_bytes(content)
     with pytest.raises(error):
-        extract(path, "txt")
+        extract(path, installed()["txt"])
 
 
 class Pipe(bytearray):
@@ -146,11 +160,11 @@ def test_bytes_that_are_no_frames_are_refused(data: bytes) -> None:
 
 def test_frames_become_the_text() -> None:
     collected = CollectedText(max_pages=5)
-    collected.take({"total": 1})
-    collected.take({"page": 1, "text": "# a", "headings": [[0, 1, "a"]]})
-    assert not collected.is_complete
-    collected.take({"done": "", "warnings": [{"code": "pdf_incomplete"}]})
-    assert collected.is_complete
+    collected.take(part_of({"total": 1}))
+    collected.take(part_of({"page": 1, "text": "# a", "headings": [[0, 1, "a"]]}))
+    with pytest.raises(FrameError):
+        collected.text()
+    collected.take(part_of({"done": "", "warnings": [{"code": "pdf_incomplete"}]}))
     assert collected.text() == ExtractedText(
         (PageText(1, "# a", (Heading(0, 1, "a"),)),),
         page_count=1,
@@ -171,12 +185,12 @@ def test_frames_become_the_text() -> None:
 )
 def test_frame_of_another_shape_is_refused(frame: dict[str, object]) -> None:
     with pytest.raises(FrameError):
-        CollectedText(max_pages=5).take(frame)
+        part_of(frame)
 
 
 def test_more_pages_than_allowed_are_refused() -> None:
     collected = CollectedText(max_pages=1)
-    page: dict[str, object] = {"page": 1, "text": "", "headings": []}
+    page = PageText(1, "")
     collected.take(page)
     with pytest.raises(FrameError):
         collected.take(page)
@@ -184,5 +198,5 @@ def test_more_pages_than_allowed_are_refused() -> None:
 
 def test_failure_frame_is_raised_with_its_places() -> None:
     with pytest.raises(UnreadableError) as caught:
-        CollectedText(max_pages=1).take({"failed": PDF_DAMAGED, "places": {"limit": 5}})
+        part_of({"failed": PDF_DAMAGED, "places": {"limit": 5}})
     assert (caught.value.code, caught.value.places) == (PDF_DAMAGED, {"limit": 5})

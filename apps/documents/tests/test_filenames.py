@@ -6,7 +6,7 @@ import pytest
 
 from apps.documents.errors import InvalidFilenameError, UnsupportedFileTypeError
 from apps.documents.models import Document
-from apps.documents.uploads.filenames import FILENAME_MAX_CHARS, accepted_name
+from apps.documents.uploads.validation import FILENAME_MAX_CHARS, accepted_name
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,8 @@ from apps.documents.uploads.filenames import FILENAME_MAX_CHARS, accepted_name
     ],
 )
 def test_name_is_made_harmless_and_kept(sent: str, name: str, file_type: str) -> None:
-    assert accepted_name(sent) == (name, file_type)
+    shown, kind = accepted_name(sent)
+    assert (shown, kind.code) == (name, file_type)
 
 
 @pytest.mark.parametrize(
@@ -59,14 +60,14 @@ def test_nothing_left_of_the_name_is_refused(sent: str) -> None:
 
 
 def test_long_name_is_shortened_before_its_extension() -> None:
-    name, file_type = accepted_name("规" * 400 + ".markdown")
-    assert (len(name), file_type) == (FILENAME_MAX_CHARS, "md")
+    name, kind = accepted_name("规" * 400 + ".markdown")
+    assert (len(name), kind.code) == (FILENAME_MAX_CHARS, "md")
     assert name == "规" * (FILENAME_MAX_CHARS - 10) + "….markdown"
 
 
 def test_shortening_does_not_part_a_letter_from_its_mark() -> None:
     stem = "a" * 249 + "x\u0323\u0327" + "b" * 40
-    name, _file_type = accepted_name(stem + ".txt")
+    name, _kind = accepted_name(stem + ".txt")
     assert name == "a" * 249 + "….txt"
 
 

@@ -198,7 +198,7 @@ def test_failed_document_is_retried(client, user):
     uploaded = client.post("/documents/upload", {"files": SimpleUploadedFile("a.md", b"text")})
     assert uploaded.status_code == 302
     document = Document.objects.get()
-    Document.objects.update(status=DocumentStatus.FAILED, error_message="原因")
+    Document.objects.update(status=DocumentStatus.FAILED)
     document.job.status = "failed"
     document.job.save()
     response = client.post(reverse("documents:retry", args=[document.id]))
@@ -210,7 +210,7 @@ def test_failed_document_is_retried(client, user):
     ("code", "is_offered"), [("PDF_ENCRYPTED", False), ("VECTOR_STORE_UNAVAILABLE", True)]
 )
 def test_retry_is_offered_where_it_can_help(client, user, code, is_offered):
-    document = make_document(user, status="failed", error_code=code, error_message="x")
+    document = make_document(user, status="failed", error_code=code)
     address = f'action="/documents/{document.id}/retry"'
     page = client.get(f"/documents/{document.id}").content.decode()
     assert page.count(address) == 2 * is_offered
@@ -275,7 +275,7 @@ def test_opening_a_forms_address_leads_to_its_page(client, user):
 
 
 def test_failed_documents_are_retried_together(client, user, foreign_document):
-    failed = {"status": "failed", "error_message": "x"}
+    failed = {"status": "failed", "error_places": {}}
     make_document(user, "a.md", error_code="MODEL_UPSTREAM_ERROR", **failed)
     make_document(user, "b.md", error_code=None, **failed)
     make_document(user, "scan.pdf", error_code="PDF_TEXT_NOT_EXTRACTABLE", **failed)
@@ -296,7 +296,7 @@ def test_failed_documents_are_retried_together(client, user, foreign_document):
 
 
 def test_retry_of_all_without_failed_documents_says_so(client, user):
-    make_document(user, status="failed", error_code="PDF_ENCRYPTED", error_message="x")
+    make_document(user, status="failed", error_code="PDF_ENCRYPTED")
     response = client.post("/documents/retry", follow=True)
     assert [str(m) for m in response.context["messages"]] == ["没有可以重试的文档。"]
     assert client.get("/documents/retry")["Location"] == "/documents"

@@ -31,9 +31,10 @@ def accept_upload(owner: User, upload: File[bytes]) -> Document:
         id=uuid.uuid4(),
         owner=owner,
         filename=accepted.filename,
-        file_type=accepted.file_type,
-        mime_type=accepted.mime_type,
+        file_type=accepted.kind.code,
+        mime_type=accepted.kind.mime_type,
         file_size=accepted.size_bytes,
+        findings=accepted.findings,
     )
     document.sha256 = originals.store_original(upload, document.stored_path)
     try:

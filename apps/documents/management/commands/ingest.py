@@ -15,18 +15,17 @@ from django.utils.translation import gettext as _
 from apps.accounts.local_user import is_local_mode, local_user
 from apps.accounts.models import User
 from apps.core.errors import AppError
-from apps.documents.errors import UnsupportedFileTypeError
 from apps.documents.indexing.recovery import recover
+from apps.documents.kinds.registry import kind_of_name
 from apps.documents.management.progress_bar import show_completion
 from apps.documents.models import Document, DocumentStatus
 from apps.documents.uploads.accept import accept_upload
+from apps.documents.uploads.validation import unsupported_type
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
     from collections.abc import Iterator
     from uuid import UUID
-
-EXTENSIONS = frozenset({".pdf", ".md", ".markdown", ".txt"})
 
 
 class Command(BaseCommand):
@@ -105,7 +104,7 @@ def _files(paths: list[Path], failures: list[tuple[str, str]]) -> Iterator[Path]
                 for top, _dirs, names in os.walk(path, onerror=fail)
                 for name in names
             )
-            yield from sorted(item for item in found if item.suffix.lower() in EXTENSIONS)
+            yield from sorted(item for item in found if kind_of_name(item.suffix))
         else:
             yield path
 
@@ -113,7 +112,7 @@ def _files(paths: list[Path], failures: list[tuple[str, str]]) -> Iterator[Path]
 def _accept(path: Path, owner: User) -> Document:
     content_type, _encoding = mimetypes.guess_type(path.name)
     if not path.is_file():  # opening a pipe would wait for its writer
-        raise UnsupportedFileTypeError
+        raise unsupported_type()
     with path.open("rb") as file:
         upload = UploadedFile(
             file=file, name=path.name, content_type=content_type, size=path.stat().st_size
