@@ -243,13 +243,16 @@ HOPELESS_CODES = frozenset(
 
 
 def error_of(code: str | None, places: Mapping[str, object]) -> AppError:
-    """Return the error that has this code; one of an older version is an inner error."""
+    """Return the error that has this code, the class of the place `class` where several have it.
+
+    A code that no version knows now is an inner error.
+    """
     kinds = [AppError]
     for kind in kinds:
-        if kind.code == code:
-            return kind(**places)
         kinds += kind.__subclasses__()
-    return AppError(**places)
+    known = [kind for kind in kinds if kind.code == code] or [AppError]
+    chosen = next((kind for kind in known if kind.__name__ == places.get("class")), known[0])
+    return chosen(**places)
 
 
 def failure_text(code: str | None, places: Mapping[str, object]) -> str:

@@ -172,13 +172,17 @@ def _fail(job_id: UUID, document_id: UUID, error: AppError, *, detail: str) -> N
     Document.objects.filter(pk=document_id).move(
         DocumentStatus.FAILED,
         error_code=error.code,
-        error_places={name: _plain(value) for name, value in error.places.items()},
+        error_places=_places(error),
         **NO_PROGRESS,
     )
 
 
-def _plain(value: object) -> object:
-    return value if isinstance(value, int | float) else str(value)
+def _places(error: AppError) -> dict[str, object]:
+    """Return what `errors.failure_text` needs beside the code, as plain JSON values."""
+    places: dict[str, object] = {"class": type(error).__name__}
+    for name, value in error.places.items():
+        places[name] = value if isinstance(value, int | float) else str(value)
+    return places
 
 
 def requeue_abandoned() -> int:

@@ -17,6 +17,7 @@ from apps.documents.search import search_passages
 from apps.documents.tests.conftest import index
 from apps.documents.tests.made_up_kind import MARK, SHEET
 from apps.documents.uploads.validation import validate_upload
+from apps.llm.errors import ModelUnavailableError, ModelUnreachableError
 from kbqa_project.env import BASE_DIR
 
 CONTENT = MARK + b"The code of the north depot=7719\n\nThe colour of the gate=teal\n"
@@ -91,3 +92,10 @@ def test_a_failure_is_worded_in_the_language_of_the_reader(owner):
 )
 def test_a_failure_of_an_older_version_still_says_something(code, places, text):
     assert failure_text(code, places) == text
+
+
+def test_a_failure_keeps_its_sentence_where_two_reasons_share_a_code():
+    failures = [ModelUnavailableError(), ModelUnreachableError()]
+    told = [failure_text(e.code, {"class": type(e).__name__}) for e in failures]
+    assert told == [error.text for error in failures]
+    assert failures[0].code == failures[1].code
