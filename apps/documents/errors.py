@@ -258,10 +258,6 @@ def error_of(code: str | None, places: Mapping[str, object]) -> AppError:
 def failure_text(code: str | None, places: Mapping[str, object]) -> str:
     """Return the sentence for a stored failure, in the active language.
 
-    Rows of before 0.2 have the sentence of their time as the place `sentence`: it serves when
-    their code is unknown now, or its sentence needs more places.
+    Rows of before 0.2 keep the sentence of their time as the place `sentence`.
     """
-    error = error_of(code, places)
-    if "sentence" in places and (type(error) is AppError or "{" in str(error.message)):
-        return str(places["sentence"])
-    return error.text
+    return str(places["sentence"]) if "sentence" in places else error_of(code, places).text

@@ -86,7 +86,6 @@ def test_a_failure_is_worded_in_the_language_of_the_reader(owner):
     [
         ("PDF_TOO_MANY_PAGES", {"sentence": "more than 9"}, "more than 9"),
         ("GONE_FROM_THE_CODE", {"sentence": "as it was"}, "as it was"),
-        ("EMPTY_FILE", {"sentence": "as it was"}, "文件是空的，或只有空白字符。"),
         ("GONE_FROM_THE_CODE", {}, "出现内部错误，请稍后重试。"),
     ],
 )

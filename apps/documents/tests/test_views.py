@@ -275,11 +275,10 @@ def test_opening_a_forms_address_leads_to_its_page(client, user):
 
 
 def test_failed_documents_are_retried_together(client, user, foreign_document):
-    failed = {"status": "failed", "error_places": {}}
-    make_document(user, "a.md", error_code="MODEL_UPSTREAM_ERROR", **failed)
-    make_document(user, "b.md", error_code=None, **failed)
-    make_document(user, "scan.pdf", error_code="PDF_TEXT_NOT_EXTRACTABLE", **failed)
-    Document.objects.filter(pk=foreign_document.pk).update(**failed)
+    make_document(user, "a.md", error_code="MODEL_UPSTREAM_ERROR", status="failed")
+    make_document(user, "b.md", error_code=None, status="failed")
+    make_document(user, "scan.pdf", error_code="PDF_TEXT_NOT_EXTRACTABLE", status="failed")
+    Document.objects.filter(pk=foreign_document.pk).update(status="failed")
     page = client.get("/documents").content.decode()
     assert "2 份文档索引失败，可以重试。" in page
 
