@@ -18,6 +18,8 @@ def queue_reindexing() -> list[UUID]:
     changed (see `index_definition.adopt_definition`). So an interruption at any point is harmless:
     what is queued stays queued, and what failed is queued again by the next reindexing.
     """
+    # What the checks of earlier versions found is not to outlive them.
+    Document.objects.update(findings={})
     indexed = Document.objects.indexed().values_list("pk", flat=True)
     retryable = Document.objects.retryable().values_list("pk", flat=True)
     jobs.queue_again(

@@ -187,6 +187,15 @@ def test_reindex_can_be_interrupted_and_repeated(indexed):
     assert vector_store().count(indexed.pk) == indexed.chunk_count
 
 
+def test_reindex_finds_encodings_anew(indexed):
+    wrong = indexed.findings | {"name": "latin-1", "codec": "latin-1"}
+    Document.objects.update(findings=wrong, encoding="latin-1")
+
+    call_command("reindex")
+
+    assert Document.objects.get().encoding == indexed.encoding
+
+
 def test_reindex_takes_up_what_an_earlier_one_left_failed(indexed, capsys):
     Document.objects.update(status=DocumentStatus.FAILED, error_code="MODEL_UPSTREAM_ERROR")
 
