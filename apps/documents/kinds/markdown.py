@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from apps.documents.kinds import text
 from apps.documents.kinds.registry import FileKind
-from apps.documents.reading.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,12 +16,7 @@ if TYPE_CHECKING:
 
 def read(source: Source) -> Iterator[Part]:
     """Yield the text with its headings; raises UnreadableError when it has none or too much."""
-    yield from read_text(
-        source.path.read_bytes(),
-        markdown=True,
-        max_text_chars=source.limits.max_text_chars,
-        found=source.findings,
-    ).parts()
+    return text.parts(source, markdown=True)
 
 
 KIND = FileKind(

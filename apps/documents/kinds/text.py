@@ -34,9 +34,14 @@ def check(upload: Upload) -> dict[str, object]:
 
 def read(source: Source) -> Iterator[Part]:
     """Yield the text; raises UnreadableError when it has none or too much."""
+    return parts(source, markdown=False)
+
+
+def parts(source: Source, *, markdown: bool) -> Iterator[Part]:
+    """Yield the text, in Markdown with its headings; raises UnreadableError as `read` does."""
     yield from read_text(
         source.path.read_bytes(),
-        markdown=False,
+        markdown=markdown,
         max_text_chars=source.limits.max_text_chars,
         found=source.findings,
     ).parts()
