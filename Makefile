@@ -78,10 +78,10 @@ browser:
 	@$(PY) -m checks.browser
 
 lock:
-	@$(VENV)/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url \
-	  --python-version 3.12 requirements.in -o requirements.lock
-	@$(VENV)/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url \
-	  --python-version 3.12 requirements-dev.in -c requirements.lock -o requirements-dev.lock
+	@$(VENV)/bin/uv pip compile --quiet --universal --generate-hashes --no-strip-extras \
+	  --no-emit-index-url --python-version 3.12 requirements.in -o requirements.lock
+	@$(VENV)/bin/uv pip compile --quiet --universal --generate-hashes --no-strip-extras \
+	  --no-emit-index-url --python-version 3.12 requirements-dev.in -c requirements.lock -o requirements-dev.lock
 
 bench: install-dev messages
 	@KBQA_ENV_FILE= $(PY) -m benchmarks
